@@ -24,5 +24,8 @@ export const sum = (numbers: readonly (string | undefined)[]): string =>
 export const shareOf = (amount: string, parts: number): string =>
   fromScaled(toScaled(amount) / BigInt(Math.max(1, Math.round(parts))))
 
+/** Whether the text is a decimal number without a sign, as amounts are typed. */
+export const isDecimal = (text: string): boolean => /^\d+(\.\d+)?$/.test(text)
+
 export const isZero = (text: string): boolean => toScaled(text) === 0n
 export const isNegative = (text: string): boolean => toScaled(text) < 0n

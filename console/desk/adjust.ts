@@ -1,6 +1,6 @@
 // Changes of a policy that have no preview: its fees, its payment schedule, its withdrawal from the start, and discarding it.
 import { useState } from 'preact/hooks'
-import { sum } from '../decimal.ts'
+import { isDecimal, sum } from '../decimal.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { money, span, words } from '../format.ts'
 import { usualStart } from '../knowledge.ts'
@@ -57,8 +57,6 @@ function AdjustForm({ title, close, submission, form, about, confirm, request, i
 const feeTitle = ({ fees }: ProductDetail, name: string): string =>
   fees.find(one => one.name === name)?.displayName ?? words(name)
 
-const DECIMAL = /^\d+(\.\d+)?$/
-
 export function ChangeFees({ policy, product, close }: TransactionProps): View {
   const currency = policy.grossFeesCurrency
   const standing = policy.fees.filter(({ reversed }) => !reversed)
@@ -70,7 +68,7 @@ export function ChangeFees({ policy, product, close }: TransactionProps): View {
   const [description, describe] = useState('')
   const submission = useSubmission(() => announceDone(FORMS.feesChanged))
   const typed = amount.trim()
-  const isComplete = name === '' || DECIMAL.test(typed)
+  const isComplete = name === '' || isDecimal(typed)
   const fee = {
     feeName: name,
     amount: typed,
@@ -126,7 +124,7 @@ export function ChangeFees({ policy, product, close }: TransactionProps): View {
     ],
     about: [
       name !== '' &&
-        DECIMAL.test(typed) &&
+        isDecimal(typed) &&
         h('p', {}, FORMS.feeBilled(feeTitle(product, name), money(typed, currency))),
       taken.length > 0 && h('p', {}, FORMS.feesGoBack(money(back, currency))),
     ],

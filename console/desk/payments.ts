@@ -1,6 +1,6 @@
 // Dialogs that take a payment, pay out a refund, and reverse a payment.
 import { useState } from 'preact/hooks'
-import { isNegative } from '../decimal.ts'
+import { isDecimal, isNegative } from '../decimal.ts'
 import { h, part, type View } from '../element.ts'
 import { money } from '../format.ts'
 import type { Field, Invoice, ProductDetail } from '../wire.ts'
@@ -13,6 +13,7 @@ import { negateAmount } from './preview.ts'
 import { SimpleDeed } from './simple.ts'
 import { announceDone, confirmation, useSubmission } from './submission.ts'
 import { type Filled, NOTHING, newRecordFields } from './values.ts'
+import { FORMS } from './words.ts'
 
 type PayShown = {
   readonly invoice: Invoice
@@ -37,6 +38,7 @@ export function Pay({ invoice, product, close }: PayShown): View {
   const isFixed = submission.state === 'sending' || submission.state === 'lost'
   // A refund is typed without its sign.
   const typed = amount.trim().replace(/^-/, '')
+  const isAmount = typed === '' || isDecimal(typed)
   const body = {
     source,
     ...(source === 'received' && { fieldValues: newRecordFields(fields, filled).fieldValues }),
@@ -57,7 +59,7 @@ export function Pay({ invoice, product, close }: PayShown): View {
           { class: 'plain', disabled: isFixed },
           textInput(DESK.paymentAmount, amount, setAmount, {
             hint: isRefund ? DESK.payOutHint : DESK.amountHint,
-            fault: submission.faults.get('amount'),
+            fault: submission.faults.get('amount') ?? (isAmount ? undefined : FORMS.notAnAmount),
           }),
           selectInput(
             DESK.source,
@@ -85,7 +87,7 @@ export function Pay({ invoice, product, close }: PayShown): View {
         submission,
         isRefund ? DESK.payItOut : DESK.pay,
         { method: 'POST', path: `/invoice/${encodeURIComponent(invoice.locator)}/pay`, body },
-        !uploads.isUploading,
+        isAmount && !uploads.isUploading,
       ),
     ],
   })
