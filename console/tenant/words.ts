@@ -445,7 +445,7 @@ export const MIGRATIONS = {
   writes: 'Records',
   progress: 'Progress',
   progressText: (done: number, all: number): string =>
-    `${done.toLocaleString()} of ${plural(all, 'account', 'accounts')} done`,
+    `${done.toLocaleString()} of ${plural(all, 'account is', 'accounts are')} done`,
   rate: 'Accounts per second',
   left: 'Time left',
   leftText: (seconds: number): string =>

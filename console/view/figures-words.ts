@@ -13,7 +13,7 @@ export const FIGURES = {
   figuresOf: (month: string): string => `Figures of ${month}`,
   daysPastDue: (days: string): string => `${days} days past due`,
   issuedOf: (issued: string, all: string, percent: number): string =>
-    `${issued} of ${all} ${all === '1' ? 'quote' : 'quotes'} issued: ${percent}%.`,
+    `${issued} of ${all} ${all === '1' ? 'quote is' : 'quotes are'} issued: ${percent}%.`,
   linesOf: (report: string): string => `Lines of ${report}`,
   nothingInThisMonth: 'There are no figures in this month.',
   compared: 'Compared',

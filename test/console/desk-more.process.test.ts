@@ -42,6 +42,10 @@ describe.skipIf(!BROWSER)('The desk under difficult conditions', () => {
     await page.getByRole('button', { name: /Details of New business/ }).click()
     await desk.open('Take a payment')
     await page.getByText(`Amount due: ${due}.`).waitFor()
+    await page.getByLabel('Amount').fill('1,50')
+    await page.getByText('Enter an amount, such as 12.50.').waitFor()
+    expect(await desk.dialog.getByRole('button', { name: 'Post the payment' }).isDisabled()).toBe(true)
+    await page.getByLabel('Amount').fill('')
     await page.getByLabel('Method').selectOption('direct_debit')
     // The mandate is missing, and its field shows the error.
     await desk.press('Post the payment')
@@ -117,6 +121,7 @@ describe.skipIf(!BROWSER)('The desk under difficult conditions', () => {
     const { locator } = await desk.paidPolicy()
     await desk.go(`/policy/${locator}`)
     await desk.open('Cancel policy')
+    expect(await desk.dialog.getByRole('button', { name: 'Preview' }).isDisabled()).toBe(true)
     await page.getByLabel('Category').selectOption('other')
     await desk.previewed()
     let sent = 0

@@ -26,6 +26,11 @@ const PAGES = [
   '/migrations',
 ]
 
+const TAB_IS_VISIBLE = `(tab => {
+  const { left, right } = tab?.getBoundingClientRect() ?? { left: 0, right: 0 }
+  return left >= 0 && right <= innerWidth
+})(document.querySelector('.tabs [aria-current]'))`
+
 describe.skipIf(!BROWSER)('Running a tenant in the console', () => {
   let started: Running | undefined
   const running = (): Running => started!
@@ -53,6 +58,10 @@ describe.skipIf(!BROWSER)('Running a tenant in the console', () => {
       expect(await page.title()).toBe(`${await heading()} · Bindery`)
       await page.setViewportSize({ width: 375, height: 800 })
       expect([path, await overflows(page)]).toEqual([path, false])
+      // The tabs scroll sideways to that of the page.
+      await page.reload()
+      await settled(page)
+      expect([path, await page.evaluate(TAB_IS_VISIBLE)]).toEqual([path, true])
       // The tenant's name is truncated, and the badge next to it stays on one line.
       expect(await page.evaluate(`document.querySelector('.tenant .badge').offsetHeight < 40`)).toBe(true)
       await page.setViewportSize({ width: 1280, height: 860 })
