@@ -24,8 +24,11 @@ export const sum = (numbers: readonly (string | undefined)[]): string =>
 export const shareOf = (amount: string, parts: number): string =>
   fromScaled(toScaled(amount) / BigInt(Math.max(1, Math.round(parts))))
 
-/** Whether the text is a decimal number without a sign, as amounts are typed. */
-export const isDecimal = (text: string): boolean => /^\d+(\.\d+)?$/.test(text)
+/** Whether the text is an amount without a sign, as people type it, with at most that many digits after the point. */
+export function isAmount(text: string, digits: number): boolean {
+  const match = /^\d+(?:\.(\d+))?$/.exec(text)
+  return match !== null && (match[1] ?? '').length <= digits
+}
 
 export const isZero = (text: string): boolean => toScaled(text) === 0n
 export const isNegative = (text: string): boolean => toScaled(text) < 0n

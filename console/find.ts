@@ -55,6 +55,10 @@ export const displayNames = (): Promise<ReadonlyMap<string, string>> =>
 export const products = (): Promise<Product[]> =>
   once('products', () => get<Product[]>('/products').catch(() => []))
 
+/** The reasons for which people cancel policies of the product. Every product also has `lapse`, for policies that are not paid. */
+export const cancellationTypes = ({ cancellations }: ProductDetail): ProductDetail['cancellations'] =>
+  cancellations.filter(({ name }) => name !== 'lapse')
+
 /** The product in a version of the configuration, by default the latest. */
 export const productDetail = (name: string, configVersion?: string): Promise<ProductDetail> =>
   once(`product ${name} ${configVersion ?? ''}`, () =>

@@ -64,6 +64,7 @@ export const DESK = {
   ends: 'Cover ends',
   restored: 'Cover resumes on',
   restoredHint: 'Leave empty to restore cover from the time when it ended.',
+  notCancellable: 'The product has no reason for which its policies can be cancelled.',
   cancellationType: 'Reason',
   category: 'Category',
   categoryHint: 'Required before the preview.',

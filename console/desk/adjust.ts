@@ -1,6 +1,7 @@
 // Changes of a policy that have no preview: its fees, its payment schedule, its withdrawal from the start, and discarding it.
 import { useState } from 'preact/hooks'
-import { isDecimal, sum } from '../decimal.ts'
+import { digitsOfCurrency } from '../../src/kernel/currencies.ts'
+import { isAmount, sum } from '../decimal.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { money, span, words } from '../format.ts'
 import { usualStart } from '../knowledge.ts'
@@ -68,7 +69,8 @@ export function ChangeFees({ policy, product, close }: TransactionProps): View {
   const [description, describe] = useState('')
   const submission = useSubmission(() => announceDone(FORMS.feesChanged))
   const typed = amount.trim()
-  const isComplete = name === '' || isDecimal(typed)
+  const digits = digitsOfCurrency(currency)
+  const isComplete = name === '' || isAmount(typed, digits)
   const fee = {
     feeName: name,
     amount: typed,
@@ -115,7 +117,8 @@ export function ChangeFees({ policy, product, close }: TransactionProps): View {
           { class: 'fields' },
           textInput(DESK.amount, amount, setAmount, {
             fault:
-              faults.get('newFees[0].amount') ?? (typed === '' || isComplete ? undefined : FORMS.notAnAmount),
+              faults.get('newFees[0].amount') ??
+              (typed === '' || isComplete ? undefined : FORMS.notAnAmount(digits)),
           }),
           dayInput(DESK.from, from, setFrom, { fault: faults.get('newFees[0].startTimestamp') }),
           dayInput(FORMS.feeUntil, until, setUntil, { fault: faults.get('newFees[0].endTimestamp') }),
@@ -124,7 +127,7 @@ export function ChangeFees({ policy, product, close }: TransactionProps): View {
     ],
     about: [
       name !== '' &&
-        isDecimal(typed) &&
+        isAmount(typed, digits) &&
         h('p', {}, FORMS.feeBilled(feeTitle(product, name), money(typed, currency))),
       taken.length > 0 && h('p', {}, FORMS.feesGoBack(money(back, currency))),
     ],

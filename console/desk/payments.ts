@@ -1,6 +1,7 @@
 // Dialogs that take a payment, pay out a refund, and reverse a payment.
 import { useState } from 'preact/hooks'
-import { isDecimal, isNegative } from '../decimal.ts'
+import { digitsOfCurrency } from '../../src/kernel/currencies.ts'
+import { isAmount, isNegative } from '../decimal.ts'
 import { h, part, type View } from '../element.ts'
 import { money } from '../format.ts'
 import type { Field, Invoice, ProductDetail } from '../wire.ts'
@@ -38,7 +39,8 @@ export function Pay({ invoice, product, close }: PayShown): View {
   const isFixed = submission.state === 'sending' || submission.state === 'lost'
   // A refund is typed without its sign.
   const typed = amount.trim().replace(/^-/, '')
-  const isAmount = typed === '' || isDecimal(typed)
+  const digits = digitsOfCurrency(currency)
+  const isValid = typed === '' || isAmount(typed, digits)
   const body = {
     source,
     ...(source === 'received' && { fieldValues: newRecordFields(fields, filled).fieldValues }),
@@ -59,7 +61,7 @@ export function Pay({ invoice, product, close }: PayShown): View {
           { class: 'plain', disabled: isFixed },
           textInput(DESK.paymentAmount, amount, setAmount, {
             hint: isRefund ? DESK.payOutHint : DESK.amountHint,
-            fault: submission.faults.get('amount') ?? (isAmount ? undefined : FORMS.notAnAmount),
+            fault: submission.faults.get('amount') ?? (isValid ? undefined : FORMS.notAnAmount(digits)),
           }),
           selectInput(
             DESK.source,
@@ -87,7 +89,7 @@ export function Pay({ invoice, product, close }: PayShown): View {
         submission,
         isRefund ? DESK.payItOut : DESK.pay,
         { method: 'POST', path: `/invoice/${encodeURIComponent(invoice.locator)}/pay`, body },
-        isAmount && !uploads.isUploading,
+        isValid && !uploads.isUploading,
       ),
     ],
   })

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { aYearAfter } from '../calendar.ts'
 import { type Child, h, part, type View } from '../element.ts'
+import { cancellationTypes } from '../find.ts'
 import { words } from '../format.ts'
 import { usualStart } from '../knowledge.ts'
 import type { Cancellation, Policy, Preview, ProductDetail } from '../wire.ts'
@@ -146,7 +147,7 @@ export function Renew({ policy, product, close }: TransactionProps): View {
 }
 
 export function Cancel({ policy, product, close }: TransactionProps): View {
-  const types = product.cancellations.filter(({ name }) => name !== 'lapse')
+  const types = cancellationTypes(product)
   const [name, setName] = useState(types[0]?.name ?? '')
   const [category, setCategory] = useState('')
   const [from, setFrom] = useState(dayOf(usualStart(policy)))

@@ -38,7 +38,8 @@ export const FORMS = {
   noFee: 'None',
   feeUntil: 'Until',
   description: 'Description',
-  notAnAmount: 'Enter an amount, such as 12.50.',
+  /** `digits` is how many digits the currency has after the point. */
+  notAnAmount: (digits: number): string => `Enter an amount, such as ${(12.5).toFixed(digits)}.`,
   feeBilled: (fee: string, amount: string): string => `${fee}: ${amount} is billed immediately.`,
   feesGoBack: (amount: string): string =>
     `Fees of ${amount} are reversed: the billed part is refunded, and the rest is not billed.`,

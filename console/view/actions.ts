@@ -3,6 +3,7 @@
 import { type ActionButton, actionButtons } from '../action-buttons.ts'
 import { get } from '../api.ts'
 import { type Child, part } from '../element.ts'
+import { cancellationTypes } from '../find.ts'
 import { desk, productOf } from '../open-desk.ts'
 import type { Cancellation, Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
@@ -43,6 +44,7 @@ const changes = (policy: Policy): readonly ActionButton[] => {
     (name: 'Endorse' | 'Renew' | 'Cancel' | 'ChangeFees' | 'ChangeSchedule'): ActionButton['open'] =>
     async close => {
       const [forms, product] = await Promise.all([desk(), productOf(policy)])
+      if (name === 'Cancel' && cancellationTypes(product).length === 0) throw new Error(DESK.notCancellable)
       return part(forms[name], { policy, product, close })
     }
   return [

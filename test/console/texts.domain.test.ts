@@ -1,5 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
+import { isAmount } from '../../console/decimal.ts'
 import { faultsOf } from '../../console/desk/places.ts'
+import { FORMS } from '../../console/desk/words.ts'
 import { readableTimes } from '../../console/format.ts'
 import { MIGRATIONS } from '../../console/tenant/words.ts'
 import { FIGURES } from '../../console/view/figures-words.ts'
@@ -41,4 +43,22 @@ test('a single thing is not named in the plural', () => {
   expect(FIGURES.issuedOf('1', '1', 100)).toBe('1 of 1 quote is issued: 100%.')
   expect(MIGRATIONS.progressText(1, 1)).toBe('1 of 1 account is done')
   expect(MIGRATIONS.progressText(1, 2_000)).toBe(`1 of ${(2_000).toLocaleString()} accounts are done`)
+})
+
+test('an amount has at most the digits of its currency, and the text about it an example that has', () => {
+  expect(['12', '12.5', '12.50', '0.001', '1,50', '-3', '', 'a lot'].map(text => isAmount(text, 2))).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+    false,
+  ])
+  expect(['12', '12.5'].map(text => isAmount(text, 0))).toEqual([true, false])
+  for (const digits of [0, 2, 3, 4]) {
+    const [example] = /[\d.]*\d/.exec(FORMS.notAnAmount(digits))!
+    expect(isAmount(example, digits)).toBe(true)
+  }
 })
