@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { feesOf, isIssued, lineOf } from '../../src/policy/fold/line.ts'
 import { policyView } from '../../src/policy/projection/policy.ts'
+import { modificationResponses } from '../../src/policy/projection/records.ts'
 import { boundQuote } from '../../src/policy/records/aggregate.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
@@ -24,4 +25,22 @@ it('reinstating from the start of a renewed term restores that term, and nothing
   expect(second!.amount.minor).toBe(2_400)
   const view = policyView(aggregate, boundQuote(aggregate), loaded.product, isIssued)
   expect(policyPriceResponse(view)).toMatchObject({ grossPremium: 600 + 1_200, grossFees: 36 })
+})
+
+it('reinstating an earlier part last shows the end of the contract, not of that part', async () => {
+  const boat = await BoatInUtc.issued({ schedule: 'upfront' })
+  const first = await boat.cancel('2030-12-01')
+  const second = await boat.cancel('2030-07-01')
+  await boat.reinstate(first)
+  await boat.reinstate(second)
+  const { aggregate, loaded } = boat
+  const view = policyView(aggregate, boundQuote(aggregate), loaded.product, isIssued)
+  const end = String(utc('2031-03-01'))
+  expect(modificationResponses(view, []).map(one => one.policyEndTimestamp)).toEqual([
+    end,
+    String(utc('2030-12-01')),
+    String(utc('2030-07-01')),
+    end,
+    end,
+  ])
 })

@@ -3,6 +3,7 @@
 import { derivedUuid, type Uuid } from '../../kernel/locators.ts'
 import { LongList } from '../../kernel/long-lists.ts'
 import { type Money, minus, plus, toNumber, zero } from '../../kernel/money.ts'
+import type { Instant } from '../../kernel/time.ts'
 import { fileAddress, mediaAddress } from '../../platform/http/file-links.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import { restDue, totalsDueOf } from '../bills/amounts-due.ts'
@@ -13,7 +14,7 @@ import type {
   PerilModificationResponse,
   PolicyModificationResponse,
 } from '../contract/response.ts'
-import { isListed, type Step } from '../fold/line.ts'
+import { contractEndAfter, isListed, type Step } from '../fold/line.ts'
 import type { Piece } from '../fold/pieces.ts'
 import { measureOf, shares, splitsIn } from '../fold/shares.ts'
 import type { Modification, Policy, PolicyAggregate } from '../records/aggregate.ts'
@@ -216,12 +217,17 @@ export function* modificationAnswers(
   detailed: readonly ExposureView[],
 ): Generator<ModificationAnswer> {
   const newMedia = newMediaOf(view)
-  const listed = view.line.filter(step => isListed(step.modification))
-  for (const [number, step] of listed.entries())
+  let contractEnd = view.quote.contractEnd
+  let number = 0
+  for (const step of view.line) {
+    contractEnd = contractEndAfter([step.modification], contractEnd)
+    if (!isListed(step.modification)) continue
     yield {
-      ...modificationAnswer(view, detailed, step, number),
+      ...modificationAnswer(view, detailed, step, { number, contractEnd }),
       mediaByLocator: newMedia.get(step.modification.locator) ?? {},
     }
+    number += 1
+  }
 }
 
 type ModificationAnswer = Omit<PolicyModificationResponse, 'exposureModifications'> & {
@@ -250,7 +256,7 @@ function modificationAnswer(
   view: PolicyView,
   detailed: readonly ExposureView[],
   step: Step,
-  number: number,
+  { number, contractEnd }: { number: number; contractEnd: Instant },
 ): Omit<ModificationAnswer, 'mediaByLocator'> {
   const { premiumChange, underwriting, ...modification } = step.modification
   const { policy } = view.aggregate
@@ -265,7 +271,7 @@ function modificationAnswer(
     ...timesOf(modification),
     issuedTimestamp: textIfAny(modification.issuedAt),
     effectiveTimestamp: String(modification.effectiveAt),
-    policyEndTimestamp: String(modification.policyEnd),
+    policyEndTimestamp: String(contractEnd),
     premiumChange: premiumChange && toNumber(premiumChange),
     premiumChangeCurrency: currency,
     automatedUnderwritingResult: underwriting && underwritingResponse(underwriting),
