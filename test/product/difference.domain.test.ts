@@ -16,6 +16,7 @@ import { lineHunks } from '../../src/product/difference/lines.ts'
 import { rowChanges } from '../../src/product/difference/tables.ts'
 import { sameCell } from '../../src/product/difference/values.ts'
 import { incompatibleChanges } from '../../src/tenants/deployment/release/compatibility.ts'
+import { withFields } from './minimal-archive.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'bindery-difference-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -471,3 +472,19 @@ describe('lineHunks', () => {
     expect([hunk!.removed.length, hunk!.added.length]).toEqual([20_000, 20_000])
   })
 })
+
+test('30,000 options are compared, and checked in a condition, in linear time', () => {
+  const names = (from: number): string[] => Array.from({ length: 30_000 }, (_, at) => `option ${from + at}`)
+  const before = withFields([{ name: 'kind', type: 'select', values: names(0) }])
+  const after = withFields([
+    { name: 'kind', type: 'select', values: names(15_000) },
+    { name: 'note', type: 'string', condition: { kind: names(15_000).reverse() } },
+  ])
+  expect(after.findings.filter(one => one.code === 'conditionNeverHolds')).toEqual([])
+  const details = configurationChanges(before.configuration!, after.configuration!).map(one => one.detail)
+  expect(details).toEqual([
+    expect.stringMatching(/^options added/),
+    expect.stringMatching(/^options removed/),
+    expect.anything(),
+  ])
+}, 7_000)

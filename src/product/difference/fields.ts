@@ -111,8 +111,9 @@ const compareRepeatable = (old: FieldDefinition, now: FieldDefinition): Differen
 
 function compareOptions(old: FieldDefinition, now: FieldDefinition): Difference[] {
   const [before, after] = [old.values ?? [], now.values ?? []]
-  const gone = before.filter(value => !after.includes(value))
-  const fresh = after.filter(value => !before.includes(value))
+  const [known, offered] = [new Set(before), new Set(after)]
+  const gone = before.filter(value => !offered.has(value))
+  const fresh = after.filter(value => !known.has(value))
   const found: Difference[] = []
   if (fresh.length > 0) found.push({ detail: `options added: ${formatValue(fresh)}` })
   if (gone.length > 0)

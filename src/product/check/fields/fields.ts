@@ -226,7 +226,8 @@ function neverHoldsMessage(
     return `The condition of '${name}' on '${asked}' lists an empty text, which is never a value: the condition does not hold while '${asked}' has no value. Remove the empty text.`
   if (values.length === 0)
     return `The condition of '${name}' on '${asked}' lists no values and never holds. List the values.`
-  const never = offered ? values.filter(value => !offered.includes(value)) : []
+  const known = offered && new Set(offered)
+  const never = known ? values.filter(value => !known.has(value)) : []
   if (never.length === 0) return undefined
   return `The condition of '${name}' on '${asked}' lists '${never.join("', '")}', which that field does not offer. Correct the value.`
 }
