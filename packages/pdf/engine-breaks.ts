@@ -2,7 +2,7 @@
 // head of a table with the row after it. Such a document is laid out again, with these blocks allowed to break.
 
 import layoutBuilder, { type EngineNode } from 'pdfmake/js/LayoutBuilder.js'
-import pageElementWriter, { type PageWriter } from 'pdfmake/js/PageElementWriter.js'
+import pageElementWriter, { type Context, type PageWriter } from 'pdfmake/js/PageElementWriter.js'
 
 /** The block that is being laid out, last, and the blocks around it. Layout is synchronous, so this belongs to one document. */
 const path: EngineNode[] = []
@@ -15,19 +15,28 @@ const tooHigh = new Set<Kept>()
 
 const { layoutDocument, tryLayoutDocument, processNode } = layoutBuilder.default.prototype
 
-/** A margin ends with its page. The engine would begin another page for it, which may remain empty. */
+/** The engine would begin another page for a margin below a block, which may remain empty. */
 layoutBuilder.default.prototype.processNode = function (node, ...rest) {
   const given = node._margin
   const [left, top, right, bottom] = given ?? [0, 0, 0, 0]
   path.push(node)
-  node._margin = given && [left, top, right, 0]
+  node._margin = given && [left, marginWithin(top, this.writer.context()), right, 0]
   processNode.call(this, node, ...rest)
   node._margin = given
   path.pop()
   if (node.pageBreak === 'after') return
-  const context = this.writer.context()
-  context.moveDown(context.availableHeight < bottom ? Math.max(0, context.availableHeight) : bottom)
+  addMarginBelow(bottom, this.writer.context())
 }
+
+/** A margin ends with its page. */
+export function addMarginBelow(margin: number, context: Context): void {
+  const { availableHeight } = context
+  context.moveDown(availableHeight < margin ? Math.max(0, availableHeight) : marginWithin(margin, context))
+}
+
+/** A negative margin moves nothing above the text of the page, where it would be lost. */
+const marginWithin = (margin: number, { y, pageMargins }: Context): number =>
+  margin < 0 ? Math.max(margin, Math.min(0, pageMargins.top - y)) : margin
 
 /** Properties in which the engine records where cells and tables begin, end and break. */
 const NOTES = [

@@ -8,6 +8,7 @@ import pageElementWriter, {
   type PageItem,
   type PageWriter,
 } from 'pdfmake/js/PageElementWriter.js'
+import { addMarginBelow } from './engine-breaks.ts'
 import { extentOf } from './engine-layout.ts'
 
 /** Consecutive blocks that each stay with the next one. Heights are in points from the top of the page. */
@@ -86,8 +87,8 @@ function keepWithNext(node: EngineNode, writer: PageWriter, process: () => void)
   node._margin = [left, top, right, 0]
   process()
   node._margin = given
-  const { page, y, availableHeight } = context
-  context.moveDown(Math.min(bottom, Math.max(0, availableHeight)))
+  const { page, y } = context
+  addMarginBelow(bottom, context)
   // Otherwise they are at the beginning of a page.
   if (page === start.page)
     kept = { ...start, nodes, end: { bottom: y + bottom, items: countVisible(itemsOf(context)) } }

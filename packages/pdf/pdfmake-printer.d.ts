@@ -114,6 +114,7 @@ declare module 'pdfmake/js/PageElementWriter.js' {
     readonly page: number
     readonly y: number
     readonly availableWidth: number
+    readonly pageMargins: { readonly top: number }
     availableHeight: number
     readonly pages: readonly { readonly items: PageItem[] }[]
     /** The rows around the content. */
