@@ -1,6 +1,7 @@
 // Texts of the pages on which users work. For another language, write another file of this shape.
 
-const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
+export const plural = (count: number, one: string, many: string): string =>
+  `${count} ${count === 1 ? one : many}`
 
 export const DESK = {
   // Dialogs, and the outcome of a write.
@@ -181,7 +182,7 @@ export const FAILURES = {
 
 /** Texts of the frame around every page, and of loading a page. */
 export const FRAME = {
-  files: (count: number): string => `${count} ${count === 1 ? 'file' : 'files'}`,
+  files: (count: number): string => plural(count, 'file', 'files'),
   name: 'Bindery',
   title: (page: string): string => `${page} · Bindery`,
   policy: (locator: string): string => `Policy ${locator}`,

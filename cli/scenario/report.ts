@@ -1,5 +1,6 @@
 // Prints the results of scenarios: each failure with its place, the expected and the actual value.
 import type { Colors } from 'picocolors/types'
+import { countText } from '../../src/kernel/text.ts'
 import { pathText } from '../../src/platform/wire-problem.ts'
 import type { Mismatch } from './compare.ts'
 import type { Path, ScenarioFile } from './format.ts'
@@ -21,15 +22,13 @@ export function ranText({ file, results }: Ran, colors: Colors): string {
 function scenarioText(file: ScenarioFile, result: ScenarioResult, colors: Colors): string {
   const { scenario, passed, steps, skipped, notes } = result
   const mark = passed ? colors.green('✓') : colors.red('✗')
-  const head = `${mark} ${scenario.name} ${colors.dim(`${file.file}, ${stepsText(steps.length)}`)}\n`
+  const head = `${mark} ${scenario.name} ${colors.dim(`${file.file}, ${countText(steps.length, 'step')}`)}\n`
   const noted = notes.map(note => `    ${colors.yellow('note')}  ${note}\n`).join('')
   if (passed) return head + noted
   const failed = steps.map((step, at) => stepText(file, step, at, colors)).join('')
-  const rest = skipped === 0 ? '' : colors.dim(`    ${stepsText(skipped)} after that not executed\n`)
+  const rest = skipped === 0 ? '' : colors.dim(`    ${countText(skipped, 'step')} after that not executed\n`)
   return head + noted + failed + rest
 }
-
-const stepsText = (count: number): string => `${count} step${count === 1 ? '' : 's'}`
 
 function stepText(file: ScenarioFile, step: StepResult, at: number, colors: Colors): string {
   if (step.failures.length === 0) return ''
@@ -100,5 +99,5 @@ export function countsLine({ passed, failed, steps, compared }: Counts, ms: numb
     ...(failed > 0 ? [colors.red(`${failed} failed`)] : []),
     ...(passed > 0 || failed === 0 ? [colors.green(`${passed} passed`)] : []),
   ]
-  return `${words.join(', ')} ${colors.dim(`(${stepsText(steps)}, ${compared} values compared, ${(ms / 1_000).toFixed(2)} s)`)}\n`
+  return `${words.join(', ')} ${colors.dim(`(${countText(steps, 'step')}, ${compared} values compared, ${(ms / 1_000).toFixed(2)} s)`)}\n`
 }

@@ -127,7 +127,7 @@ export function ChangeFees({ policy, product, close }: TransactionProps): View {
     ],
     about: [
       name !== '' &&
-        isAmount(typed, digits) &&
+        isComplete &&
         h('p', {}, FORMS.feeBilled(feeTitle(product, name), money(typed, currency))),
       taken.length > 0 && h('p', {}, FORMS.feesGoBack(money(back, currency))),
     ],

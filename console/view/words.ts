@@ -1,4 +1,5 @@
 // Texts of the views of a policy, which are loaded with its page. For another language, write another file of this shape.
+import { plural } from '../words.ts'
 
 export const VIEW = {
   /** What is being loaded, for screen readers. */
@@ -74,7 +75,7 @@ export const VIEW = {
   knownFromUntil: (from: string, until: string | undefined): string =>
     `known from ${from} until ${until ?? 'now'}`,
   chartOf: (steps: number): string =>
-    `Segments of the policy in effective time and in knowledge time, ${steps} ${steps === 1 ? 'step' : 'steps'} of knowledge. Use the arrow keys to move between segments.`,
+    `Segments of the policy in effective time and in knowledge time, ${plural(steps, 'step', 'steps')} of knowledge. Use the arrow keys to move between segments.`,
   waitsForIssue: 'waiting to be issued',
   knownOn: (time: string): string => `known ${time}`,
   draft: 'Draft',

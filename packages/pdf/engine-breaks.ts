@@ -25,13 +25,13 @@ layoutBuilder.default.prototype.processNode = function (node, ...rest) {
   node._margin = given
   path.pop()
   if (node.pageBreak === 'after') return
-  addMarginBelow(bottom, this.writer.context())
+  moveDownWithinPage(bottom, this.writer.context())
 }
 
-/** A margin ends with its page. */
-export function addMarginBelow(margin: number, context: Context): void {
+/** Leaves a margin, or the rest of a height, which ends with its page. */
+export function moveDownWithinPage(points: number, context: Context): void {
   const { availableHeight } = context
-  context.moveDown(availableHeight < margin ? Math.max(0, availableHeight) : marginWithin(margin, context))
+  context.moveDown(availableHeight < points ? Math.max(0, availableHeight) : marginWithin(points, context))
 }
 
 /** A negative margin moves nothing above the text of the page, where it would be lost. */

@@ -8,7 +8,7 @@ import pageElementWriter, {
   type PageItem,
   type PageWriter,
 } from 'pdfmake/js/PageElementWriter.js'
-import { addMarginBelow } from './engine-breaks.ts'
+import { moveDownWithinPage } from './engine-breaks.ts'
 import { extentOf } from './engine-layout.ts'
 
 /** Consecutive blocks that each stay with the next one. Heights are in points from the top of the page. */
@@ -83,12 +83,12 @@ function keepWithNext(node: EngineNode, writer: PageWriter, process: () => void)
   const start = isPending(writer) ? kept! : keptFrom(context, top)
   const nodes = [...start.nodes, node]
   if (node.text) kept = { ...start, nodes, end: undefined }
-  // The engine would begin a page for the margin below.
+  // The margin below is left afterwards, so that `y` is where the content ends.
   node._margin = [left, top, right, 0]
   process()
   node._margin = given
   const { page, y } = context
-  addMarginBelow(bottom, context)
+  moveDownWithinPage(bottom, context)
   // Otherwise they are at the beginning of a page.
   if (page === start.page)
     kept = { ...start, nodes, end: { bottom: y + bottom, items: countVisible(itemsOf(context)) } }

@@ -1,6 +1,7 @@
 // Blocks with a minimum height, for which the layout engine (pdfmake 0.3) has no property.
 
 import layoutBuilder from 'pdfmake/js/LayoutBuilder.js'
+import { moveDownWithinPage } from './engine-breaks.ts'
 
 const { processNode } = layoutBuilder.default.prototype
 
@@ -10,6 +11,5 @@ layoutBuilder.default.prototype.processNode = function (node, ...rest) {
   processNode.call(this, node, ...rest)
   const context = this.writer.context()
   if (node.minHeight === undefined || context.page !== page) return
-  const missing = Math.max(0, y + node.minHeight - context.y)
-  context.moveDown(context.availableHeight < missing ? Math.max(0, context.availableHeight) : missing)
+  moveDownWithinPage(Math.max(0, y + node.minHeight - context.y), context)
 }

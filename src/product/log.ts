@@ -1,4 +1,5 @@
 import type { ArchiveRefused } from '../../packages/zip/refusal.ts'
+import { countText } from '../kernel/text.ts'
 import type { Finding } from './configuration.ts'
 
 /** Formats a deploy log (resources brief 10.4). `outcome` is undefined if nothing was deployed. */
@@ -9,10 +10,10 @@ export function formatLog(
   const errors = findings.filter(finding => finding.severity === 'ERROR').length
   const warnings = findings.length - errors
   return [
-    `${countWithNoun(errors, 'error')}, ${countWithNoun(warnings, 'warning')}`,
+    `${countText(errors, 'error')}, ${countText(warnings, 'warning')}`,
     ...findings.map(findingLine),
     outcome === undefined
-      ? `Deployment failed: ${countWithNoun(errors, 'error')}`
+      ? `Deployment failed: ${countText(errors, 'error')}`
       : `Deployed version ${outcome.version} to ${outcome.hostname}`,
   ].join('\n')
 }
@@ -29,8 +30,6 @@ function findingLine({ severity, path, line, column, code, message }: Finding): 
   const position = line === undefined ? '' : `:${line}${column === undefined ? '' : `:${column}`}`
   return replaceControlCharacters(`${severity} ${path}${position} ${code} ${message}`)
 }
-
-const countWithNoun = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /** Paths and messages quote the archive. A line break in them must not forge a log line. */
 const replaceControlCharacters = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')

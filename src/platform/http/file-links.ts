@@ -41,8 +41,7 @@ const FILE_GROUPS: ReadonlySet<string> = new Set([
 
 export const mayNameFiles = ({ access }: Pick<Route, 'access'>): boolean =>
   'permissions' in access &&
-  access.permissions !== undefined &&
-  access.permissions.some(permission => FILE_GROUPS.has(groupOf(permission)))
+  access.permissions?.some(permission => FILE_GROUPS.has(groupOf(permission))) === true
 
 /**
  * Clients cannot forge a reference: JSON escapes quotation marks inside text, so no text matches. The UUID is resolved within the

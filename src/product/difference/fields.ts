@@ -1,4 +1,5 @@
 // Changes of fields, and what they mean for the values that policies have.
+import { countText } from '../../kernel/text.ts'
 import type { FieldDefinition } from '../configuration.ts'
 import {
   type Change,
@@ -158,7 +159,7 @@ const boundText = (value: unknown): string => {
   if (value === undefined) return 'none'
   if (typeof value !== 'object' || value === null) return String(value)
   const { amount, unit } = value as { amount: number; unit: string }
-  return `now ${amount < 0 ? '-' : '+'} ${Math.abs(amount)} ${unit}${Math.abs(amount) === 1 ? '' : 's'}`
+  return `now ${amount < 0 ? '-' : '+'} ${countText(Math.abs(amount), unit)}`
 }
 
 function isNarrowerBound(from: unknown, to: unknown, wider: 'smaller' | 'larger' | undefined): boolean {

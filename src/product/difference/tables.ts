@@ -1,4 +1,5 @@
 // Compares the rows of tables by their keys.
+import { countText } from '../../kernel/text.ts'
 import type { LookupTable } from '../configuration.ts'
 import { isLookupTable } from '../configuration.ts'
 import {
@@ -25,13 +26,11 @@ export function tableChanges(before: Tables, after: Tables, product?: string): C
       subject: `table '${name}'`,
       ...(product !== undefined && { product }),
     }
-    if (!old) return [makeAddition(place, `${rowsText(now!.table.rows.length)}`)]
-    if (!now) return [makeRemoval(place, `${rowsText(old.table.rows.length)}`)]
+    if (!old) return [makeAddition(place, countText(now!.table.rows.length, 'row'))]
+    if (!now) return [makeRemoval(place, countText(old.table.rows.length, 'row'))]
     return compareTables(old.table, now.table, place)
   })
 }
-
-const rowsText = (count: number): string => `${count} row${count === 1 ? '' : 's'}`
 
 function compareTables(old: LookupTable, now: LookupTable, place: Place): Change[] {
   const gone = old.columns.filter(column => !now.columns.includes(column))
@@ -144,7 +143,7 @@ function summary(rows: readonly RowChange[]): string {
   const counts = (['changed', 'added', 'removed'] as const).flatMap(kind => {
     const count = rows.filter(row => row.kind === kind).length
     const beside = kind === 'changed' && percents.length > 0 ? ` (${range})` : ''
-    return count === 0 ? [] : [`${rowsText(count)} ${kind}${beside}`]
+    return count === 0 ? [] : [`${countText(count, 'row')} ${kind}${beside}`]
   })
   return counts.join(', ')
 }

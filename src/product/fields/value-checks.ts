@@ -1,5 +1,5 @@
 import { memoByObject } from '../../kernel/maps.ts'
-import { isLongerThan } from '../../kernel/text.ts'
+import { countText, isLongerThan } from '../../kernel/text.ts'
 import {
   add,
   dayStart,
@@ -168,7 +168,6 @@ const SHOWN_CHOICES = 20
 
 const wrongType = (rule: string): Breach => ({ code: 'INVALID_TYPE', rule })
 const wrongValue = (rule: string): Breach => ({ code: 'INVALID_VALUE', rule })
-const countWithWord = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
 
 type ValueCheck = (value: string) => Breach | undefined
 
@@ -181,7 +180,7 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
     ({ regex, maximumCount }, { patternBudget }) =>
     value => {
       if (maximumCount !== undefined && isLongerThan(value, maximumCount))
-        return wrongValue(`must be at most ${countWithWord(maximumCount, 'character')} long; shorten it`)
+        return wrongValue(`must be at most ${countText(maximumCount, 'character')} long; shorten it`)
       if (regex === undefined) return undefined
       patternBudget.steps -= patternSteps(regex, value)
       if (patternBudget.steps < 0)
@@ -195,7 +194,7 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
     const kind =
       decimalPlaces === undefined
         ? 'a number'
-        : `a number with at most ${countWithWord(decimalPlaces, 'decimal place')}`
+        : `a number with at most ${countText(decimalPlaces, 'decimal place')}`
     return value => {
       if (!isPlainNumber(value))
         return wrongType(`must be ${kind}, in plain digits without separators or exponent`)

@@ -49,9 +49,8 @@ function endingOf(aggregate: PolicyAggregate) {
  * Returns the terms of an issued policy, as known at that time. An endorsement may move the end of the last one. A term whose
  * renewal was issued does not count if the policy ended before it began.
  */
-function termsOf(aggregate: PolicyAggregate, knownAt: Instant): Term[] {
+function termsOf(aggregate: PolicyAggregate, line: Line, knownAt: Instant): Term[] {
   const quote = boundQuote(aggregate)
-  const line = lineOf(aggregate, quote)
   const terms: { start: Instant; end: Instant }[] = [{ start: quote.contractStart, end: quote.contractEnd }]
   let coverEnd = quote.contractEnd
   for (const { modification } of line) {
@@ -106,7 +105,8 @@ export const retention: ReportKind = {
   ],
   *lines({ policy, records }, parameters, { knownAt }) {
     if (!policy || records?.policy.issuedAt === undefined) return
-    for (const { start, end, outcome, premium } of termsOf(records, knownAt)) {
+    const line = lineOf(records, boundQuote(records))
+    for (const { start, end, outcome, premium } of termsOf(records, line, knownAt)) {
       if (!isWithin(parameters, end)) continue
       const is = (...outcomes: string[]): number => (outcomes.includes(outcome) ? 1 : 0)
       yield {
@@ -124,15 +124,15 @@ export const retention: ReportKind = {
         ],
         booked: end,
         own: { outcome },
-        ...dataAt(records, start),
+        ...dataAt(records, line, start),
       }
     }
   },
 }
 
 /** Returns the policy data in force at that time. If there was no cover, returns the data that was replaced last. */
-function dataAt(records: PolicyAggregate, at: Instant) {
-  const locator = segmentAt(lineOf(records, boundQuote(records)), at)
+function dataAt(records: PolicyAggregate, line: Line, at: Instant) {
+  const locator = segmentAt(line, at)
   const segment = locator && records.segments.get(locator)
   return segment ? { data: segment.data } : {}
 }
