@@ -87,6 +87,10 @@ describe('A policyholder', () => {
       flags: ['flag.entity.workflow.complete'],
       values: {},
     })
+    for (const nothing of [undefined, 'null', '{}']) {
+      const { status, body } = await holders.create(nothing, { 'content-type': 'application/json' })
+      expect([status, body.entity.completed, body.entity.values]).toEqual([200, true, {}])
+    }
     const { body: draft } = await holders.create({ completed: false })
     expect(draft.entity).toMatchObject({
       completed: false,

@@ -12,6 +12,19 @@ const call = mounted([
     body: { schema: z.record(z.string(), z.unknown()), required: false },
     handle: async ({ body }) => body ?? 'none',
   }),
+  publicRoutes('Test').post('/partly', {
+    ...route,
+    body: { schema: z.object({ name: z.string(), note: z.string().optional() }), required: false },
+    handle: async ({ body }) => body ?? 'none',
+  }),
+  publicRoutes('Test').post('/defaults', {
+    ...route,
+    body: {
+      schema: z.object({ count: z.int().default(3), note: z.string().nullish() }),
+      required: true,
+    },
+    handle: async ({ body }) => body,
+  }),
   publicRoutes('Test').post('/needed', {
     ...route,
     body: { schema: z.object({ name: z.string(), count: z.int() }), required: true, largestBytes: 1_000 },
@@ -30,16 +43,36 @@ const chunked = (...chunks: string[]) =>
     },
   })
 
-describe('An optional body', () => {
-  it.each([
-    ['no body and no Content-Type', {}],
-    ['no body with a JSON Content-Type', { headers: { 'content-type': 'application/json' } }],
-    ['an empty body', { body: '' }],
-    ['an empty JSON text', { body: '""', headers: { 'content-type': 'application/json' } }],
-    ['null', { body: 'null' }],
-    ['blanks', { body: ' \r\n' }],
-  ])('is absent when the request has %s', async (_, init: RequestInit) => {
-    expect(await call('POST', '/optional', init)).toMatchObject({ status: 200, text: '"none"' })
+const WITHOUT_BODY = [
+  ['no body and no Content-Type', {}],
+  ['no body with a JSON Content-Type', { headers: { 'content-type': 'application/json' } }],
+  ['an empty body', { body: '' }],
+  ['an empty JSON text', { body: '""', headers: { 'content-type': 'application/json' } }],
+  ['null', { body: 'null' }],
+  ['blanks', { body: ' \r\n' }],
+] as const
+
+describe('A request with', () => {
+  it.each(WITHOUT_BODY)('%s has no optional body', async (_, init: RequestInit) => {
+    expect(await call('POST', '/partly', init)).toMatchObject({ status: 200, text: '"none"' })
+  })
+
+  it.each(WITHOUT_BODY)(
+    '%s is read as {} where all properties are optional',
+    async (_, init: RequestInit) => {
+      expect(await call('POST', '/optional', init)).toMatchObject({ status: 200, text: '{}' })
+      expect(await call('POST', '/defaults', init)).toMatchObject({ status: 200, text: '{"count":3}' })
+      expect(await call('POST', '/defaults', { body: '{}' })).toMatchObject({ text: '{"count":3}' })
+    },
+  )
+
+  it.each(WITHOUT_BODY)('%s is rejected where a property is required', async (_, init: RequestInit) => {
+    const reply = await call('POST', '/needed', init)
+    expect(reply.json()).toMatchObject({
+      httpStatus: 400,
+      code: 'invalidRequest',
+      message: 'The request is missing; it must be an object.',
+    })
   })
 })
 
