@@ -228,9 +228,12 @@ export function foldText(text: string): string {
 /** ASCII needs no normalization, and each code point is one code unit. */
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
 
-/** The folded text, cut to the length that is indexed. */
-export function termOf(value: string): string {
-  const text = foldText(value)
+/** The folded text with single blanks between its words and none around it, cut to the length that is indexed. */
+export const termOf = (value: string): string => prefixOf(value).trimEnd()
+
+/** Like a term, but a blank at the end stays: the beginning `de ` is that of `de la Cruz`, not of `Dexter`. */
+function prefixOf(value: string): string {
+  const text = foldText(value).replace(/\s+/g, ' ').trimStart()
   if (isAscii(text)) return text.slice(0, LONGEST_TERM)
   return Array.from(text).slice(0, LONGEST_TERM).join('')
 }
@@ -255,7 +258,7 @@ export function searchOf(query: {
   const { searchField: field, searchValue, searchPrefix = '' } = query
   if (field === undefined) return undefined
   return searchValue === undefined
-    ? { field, term: termOf(searchPrefix), match: 'prefix' }
+    ? { field, term: prefixOf(searchPrefix), match: 'prefix' }
     : { field, term: termOf(searchValue), match: 'equal' }
 }
 

@@ -32,6 +32,11 @@ describe('The search terms of a field', () => {
     ])
   })
 
+  it('have one blank between words and none around them, however the value is spaced', () => {
+    const values = ['  de  la\tCruz ', 'de\u00a0la\u2003Cruz', 'de la Cruz']
+    expect(termsOf(name, values, BERLIN)).toEqual([{ field: 'last_name', term: 'de la cruz' }])
+  })
+
   it('of type date are the milliseconds and the day', () => {
     const born = field('date_of_birth', 'date', { searchable: true })
     expect(termsOf(born, ['329868000000'], BERLIN).map(({ term }) => term)).toEqual([
@@ -59,6 +64,13 @@ describe('A search', () => {
       term: 'smi',
       match: 'prefix',
     })
+  })
+
+  it('ignores how words are spaced, except for a blank at the end of a prefix', () => {
+    const term = (search: object) => searchOf({ searchField: 'last_name', ...search })?.term
+    expect(term({ searchValue: ' de \u00a0la  Cruz\n' })).toBe('de la cruz')
+    expect(term({ searchPrefix: '\tde  la' })).toBe('de la')
+    expect(term({ searchPrefix: 'de  ' })).toBe('de ')
   })
 
   it('is rejected on a field that is not searchable, with a list of those that are', () => {

@@ -94,6 +94,8 @@ describe('GET /search', () => {
 
   it('finds policies by their own fields, including values with blanks', async () => {
     expect(await found('b-gl 1985')).toEqual({ people: [], plates: ['greta'], hasMore: false })
+    for (const text of ['b-gl  1985', ' B-GL\t1985\u00a0', 'b-gl\u00a01985'])
+      expect((await found(text)).plates).toEqual(['greta'])
     expect((await found('k-li')).plates).toEqual(['georg'])
   })
 
