@@ -102,6 +102,18 @@ describe('POST /policy/{locator}/addDocument', () => {
     ['nothing', '', {}, 'missing or empty'],
     ['HTML that is said to be a PDF', HTML, { query: '?displayName=x&documentType=pdf' }, 'the file is html'],
     [
+      'a PDF that is said to be for Word',
+      PDF,
+      { query: '?displayName=x&documentType=docx' },
+      'the file is pdf',
+    ],
+    [
+      'a PDF that is said to be a picture',
+      PDF,
+      { query: '?displayName=x&documentType=image%2Fpng' },
+      'documentType is image/png, but the file is pdf; correct one of them.',
+    ],
+    [
       'a file without a name for people',
       PDF,
       { query: '?documentType=x' },

@@ -98,7 +98,7 @@ export type Media = z.infer<typeof Media>
 const described = {
   displayName: OptionalLongName.describe('The name shown to people. Required here or in the query.'),
   documentType: OptionalName.describe(
-    'The type of the document. `pdf` and `html` must match the file. Required here or in the query.',
+    'The type of the document. One that names a format, such as `pdf`, must match the file. Required here or in the query.',
   ),
 }
 
@@ -110,7 +110,7 @@ export const AddDocumentQuery = z.object({
   }),
   documentType: described.documentType.openapi({
     description:
-      'The type of the document. `pdf` and `html` must match the file. Can be sent as a part of the form with this name instead.',
+      'The type of the document. One that names a format, such as `pdf`, must match the file. Can be sent as a part of the form with this name instead.',
     param: { required: true },
   }),
 })

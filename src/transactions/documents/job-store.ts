@@ -37,7 +37,7 @@ import { documentPath, type UnplacedDocument } from '../../policy/records/transa
 import { documentJobs, documents } from '../../policy/tables/documents.ts'
 import { hasUuid, policies } from '../../policy/tables/policies.ts'
 import { type DocumentTurns, MADE_AT_ONCE, type WaitingPolicy } from './turns.ts'
-import { noDocument, safeFileName, typeOfBytes } from './upload.ts'
+import { contradictsType, noDocument, safeFileName, typeOfBytes } from './upload.ts'
 
 /** The dispatcher repeats hints for documents that have waited this long. */
 export const HINT_AGAIN_MS = 60_000
@@ -334,7 +334,7 @@ function readUpload({ query, form, file }: Upload) {
   const type = typeOfBytes(file.bytes)
   if (!type)
     throw invalidRequest('The file is neither a PDF nor HTML in UTF-8; no other file can be a document.')
-  if (/^(?:pdf|html)$/i.test(documentType) && documentType.toLowerCase() !== type)
+  if (contradictsType(documentType, type))
     throw invalidRequest(`documentType is ${documentType}, but the file is ${type}; correct one of them.`)
   return { file, type, displayName, documentType }
 }

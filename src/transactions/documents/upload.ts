@@ -50,11 +50,33 @@ export function typeOfBytes(bytes: Uint8Array): DocumentType | undefined {
   return beginsAsHtml(text.slice(0, 65_536)) ? 'html' : undefined
 }
 
+/** How a `documentType` names a format: by a file ending or a media type, as in the formats of resources and others in use. */
+const NAMED_FORMATS: readonly (readonly [DocumentType | undefined, RegExp])[] = [
+  ['pdf', /^(?:\.?pdf|application\/(?:x-)?pdf)$/],
+  ['html', /^(?:\.?x?html?|text\/html|application\/xhtml\+xml)$/],
+  [
+    undefined,
+    /^(?:\.?(?:docx?|xlsx?|pptx?|odt|ods|csv|txt|text|rtf|xml|json|zip|jpe?g|png|gif|tiff?|bmp|webp|svg|eml|msg)|(?:application|audio|image|message|text|video)\/(?!octet-stream)[\w.+-]+)$/,
+  ],
+]
+
+/**
+ * Whether the `documentType` names a format other than that of the file. Any word that names no format, such as `terms`, is the
+ * kind of the document and contradicts nothing.
+ */
+export function contradictsType(documentType: string, type: DocumentType): boolean {
+  const word = documentType.replace(/;.*$/s, '').trim().toLowerCase()
+  const named = NAMED_FORMATS.find(([, pattern]) => pattern.test(word))
+  return named !== undefined && named[0] !== type
+}
+
+const ENDINGS: Readonly<Record<DocumentType, RegExp>> = { pdf: /\.pdf$/i, html: /\.html?$/i }
+
 /** Returns a safe file name: no path, no control characters, the ending of its type. */
 export function safeFileName(given: string | undefined, type: DocumentType): string {
   const name = plainFileName(given ?? '')
   if (name === '') return `document.${type}`
-  return /\.(?:pdf|html?)$/i.test(name) ? name : `${name}.${type}`
+  return ENDINGS[type].test(name) ? name : `${name}.${type}`
 }
 
 export type UploadOwner = Pick<PolicyDocument, 'subject' | 'subjectLocator'> & {
