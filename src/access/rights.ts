@@ -1,5 +1,5 @@
 // Checks that nobody grants, or acts on, more rights than they have.
-import { forbidden, Refusal } from '../kernel/errors.ts'
+import { forbidden, notFound, Refusal } from '../kernel/errors.ts'
 import type { Caller } from '../platform/context.ts'
 import {
   ALL_PERMISSIONS,
@@ -67,12 +67,36 @@ export function requireAccountAccess(
  * Throws 403 for a long-lived token of an administration account that was created for other tenants. The tenant need not exist
  * yet, because a deploy may be about to create it. Signed-in sessions work for all tenants.
  */
-export function requireTenant({ tenants }: Caller, { name, type }: Pick<Tenant, 'name' | 'type'>): void {
-  if (!tenants || [name, `type:${type}`, 'any'].some(scope => tenants.includes(scope))) return
+export function requireTenant(caller: Caller, tenant: NamedTenant): void {
+  if (mayUseTenant(caller, tenant)) return
   throw forbidden(
-    `The token is not for the ${type} tenant '${name}'; it is for ${tenants.slice(0, MOST_NAMED).join(', ')}.`,
+    `The token is not for the ${tenant.type} tenant '${tenant.name}'; it is for ${tenantsNamed(caller)}.`,
   )
 }
+
+/**
+ * Throws 404 without a tenant, and in the same words for one that `requireTenant` would reject, so that a token for some tenants
+ * does not reveal the names of others.
+ */
+export function requireVisibleTenant<T extends NamedTenant>(
+  caller: Caller,
+  name: string,
+  tenant: T | undefined,
+): T {
+  if (tenant && mayUseTenant(caller, tenant)) return tenant
+  if (!caller.tenants || caller.tenants.includes('any')) throw notFound('tenant', name)
+  throw new Refusal(
+    'notFound',
+    `There is no tenant '${name}' among those of the token; it is for ${tenantsNamed(caller)}.`,
+  )
+}
+
+type NamedTenant = Pick<Tenant, 'name' | 'type'>
+
+const mayUseTenant = ({ tenants }: Caller, { name, type }: NamedTenant): boolean =>
+  !tenants || [name, `type:${type}`, 'any'].some(scope => tenants.includes(scope))
+
+const tenantsNamed = ({ tenants = [] }: Caller): string => tenants.slice(0, MOST_NAMED).join(', ')
 
 // Roles of a tenant's configuration (security/roles.json).
 

@@ -8,7 +8,7 @@ import { tenantOfAuthToken } from '../../src/access/tokens.ts'
 import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
 import { createTenant } from '../../src/tenants/service.ts'
 import { administratorToken, boat, deploy, tenantNamed } from '../product/deploying.ts'
-import { callApi, callOk } from '../support/api.ts'
+import { type Answer, callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { filledPath, readApi } from '../support/openapi.ts'
 import type { Refused } from './people.ts'
@@ -60,10 +60,43 @@ describe('a long-lived token of an administration account', () => {
     const versions = (of: string, tenantName: string) =>
       callApi<Refused>('GET', `/deployments/versions?tenantName=${tenantName}`, { token: of })
     expect((await versions(tests, 'boats')).body).toHaveLength(2)
-    expect((await versions(tests, 'live')).body).toMatchObject({
-      httpStatus: 403,
-      message: "The token is not for the production tenant 'live'; it is for type:test.",
-    })
+  })
+
+  it('cannot find out which other tenants exist: the 404 is that of an unknown name', async () => {
+    await createTenant(env, { name: 'secret', type: 'test' })
+    const reason = ({ status, body }: Answer<unknown>) => `${status} ${(body as Refused).message}`
+    const read = async (of: string, tenantName: string): Promise<unknown[]> => {
+      const query = (path: string) => callApi('GET', `${path}?tenantName=${tenantName}`, { token: of })
+      const form = (path: string) => deploy(path, { tenantName }, boat(), { token: of })
+      const answers = await Promise.all([
+        query('/deployments/versions'),
+        query('/deployments/latest'),
+        query('/deployments/log/list'),
+        form('/configuration/diff'),
+        form('/configuration/validate'),
+      ])
+      return [...new Set(answers.map(reason))]
+    }
+    const repair = async (of: string, tenantName: string): Promise<string> =>
+      reason(await deploy('/configuration/repair', { tenantName, version: '1' }, boat(), { token: of }))
+    for (const [scope, others] of [
+      ['boats', ['secret', 'live', 'nowhere']],
+      ['type:test', ['live', 'nowhere']],
+      ['type:production', ['secret', 'nowhere']],
+    ] as const) {
+      const limited = await token({ tenants: [scope] })
+      for (const other of others)
+        expect(await read(limited, other)).toEqual([
+          `404 There is no tenant '${other}' among those of the token; it is for ${scope}.`,
+        ])
+    }
+    const production = await token({ tenants: ['type:production'] })
+    for (const other of ['secret', 'nowhere'])
+      expect(await repair(production, other)).toBe(
+        `404 There is no tenant '${other}' among those of the token; it is for type:production.`,
+      )
+    expect(await repair(root, 'secret')).toMatch(/^400 The tenant 'secret' is a test tenant/)
+    expect(await read(root, 'nowhere')).toEqual(["404 There is no tenant 'nowhere'."])
   })
 
   it('returns 403 for a deployment to any other tenant by any path, and does not create the tenant', async () => {

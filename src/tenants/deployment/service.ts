@@ -4,7 +4,7 @@ import { administrationAuditRow } from '../../access/audit/store.ts'
 import { requireTenant } from '../../access/rights.ts'
 import { hostNameOf, requireTenantName, testTenantName } from '../../access/tenant-names.ts'
 import { loadAnalysis } from '../../bundles/load.ts'
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import { storedAnswer } from '../../platform/commit.ts'
 import type { AdministrationContext, RequestContext } from '../../platform/context.ts'
 import type { Query } from '../../platform/database.ts'
@@ -36,6 +36,7 @@ import {
   versionOfSubject,
 } from './release/release.ts'
 import { userFindings } from './release/store.ts'
+import { tenantNamed } from './versions.ts'
 
 type Answer = Promise<DeployResult | JsonText>
 
@@ -123,6 +124,7 @@ export async function deployAssets(
   return deploy(context, { route, name: tenantName, tenant, recreate: false, versioned: false }, file)
 }
 
+/** Returns the tenant, or undefined if it is yet to be created. */
 async function tenantOfType(
   type: TenantType,
   name: string,
@@ -130,12 +132,7 @@ async function tenantOfType(
 ): Promise<Tenant | undefined> {
   requireTenant(caller, { name, type })
   const tenant = await readTenant(env, { name }, calls)
-  if (tenant && tenant.type !== type)
-    throw new Refusal(
-      'tenantTypeMismatch',
-      `The tenant '${name}' is a ${tenant.type} tenant, but this path serves ${type} tenants.`,
-    )
-  return tenant
+  return tenant && ofType(type, tenant)
 }
 
 async function requireTenantOfType(
@@ -143,9 +140,16 @@ async function requireTenantOfType(
   name: string,
   context: AdministrationContext,
 ): Promise<Tenant> {
-  const tenant = await tenantOfType(type, name, context)
-  if (!tenant) throw notFound('tenant', name)
-  return tenant
+  requireTenant(context.caller, { name, type })
+  return ofType(type, await tenantNamed(name, context))
+}
+
+function ofType(type: TenantType, tenant: Tenant): Tenant {
+  if (tenant.type === type) return tenant
+  throw new Refusal(
+    'tenantTypeMismatch',
+    `The tenant '${tenant.name}' is a ${tenant.type} tenant, but this path serves ${type} tenants.`,
+  )
 }
 
 type Plan = {

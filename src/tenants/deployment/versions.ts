@@ -1,4 +1,4 @@
-import { requireTenant } from '../../access/rights.ts'
+import { requireVisibleTenant } from '../../access/rights.ts'
 import { invalidParameter, notFound } from '../../kernel/errors.ts'
 import type { AdministrationContext, RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
@@ -153,15 +153,12 @@ export async function tenantToRead(
   return await tenantNamed(tenantName, { env, calls, caller })
 }
 
-/** Throws 404 if no tenant has that name, and 403 for a token that is not valid for it. */
+/** Throws 404 if no tenant has that name, or the token is not for it. */
 export async function tenantNamed(
   name: string,
   { env, calls, caller }: Pick<AdministrationContext, 'env' | 'calls' | 'caller'>,
 ): Promise<Tenant> {
-  const tenant = await readTenant(env, { name }, calls)
-  if (!tenant) throw notFound('tenant', name)
-  requireTenant(caller, tenant)
-  return tenant
+  return requireVisibleTenant(caller, name, await readTenant(env, { name }, calls))
 }
 
 const databaseToRead = async (tenantName: string | undefined, context: SignedInContext): Promise<Database> =>
