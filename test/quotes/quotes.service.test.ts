@@ -72,6 +72,24 @@ const content = (quote: PolicyQuoteResponse) =>
     perils: exposure.perils.map(peril => [peril.name, peril.characteristics[0]?.indemnityPerEvent]),
   }))
 
+it('A new policy and a quick quote may name the currency of the configuration, and no other', async () => {
+  const names = { finalize: false, currency: 'EUR' }
+  const { body: policy } = await motor.createPolicy(names)
+  expect(policy.grossFeesCurrency).toBe('EUR')
+  for (const currency of [null, '', 'eur'])
+    expect((await motor.createPolicy({ ...names, currency })).status).toBe(200)
+  const { policyholderLocator } = policy
+  const request = { ...plainYear().request.policy, policyholderLocator, currency: 'USD' }
+  for (const answer of [
+    await motor.createPolicy({ currency: 'USD' }),
+    await motor.post(`/policy/${motor.tenantLocator}/quickquotes`, request),
+  ])
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'invalidRequest', message: "'currency' must be EUR, the currency of the configuration." },
+    })
+})
+
 describe('A quote', () => {
   it('is created with its policy and selected, as a draft without a price or planned invoices', async () => {
     const { policy, quote } = await draft()

@@ -139,6 +139,9 @@ export const PolicyCreateRequest = component('PolicyCreateRequest', {
   paymentScheduleName: OptionalName,
   premiumReportName: OptionalName,
   configVersion: optional(requestInteger(1)).describe('Default: the latest version of the configuration.'),
+  currency: OptionalName.describe(
+    "Bindery only. Rejected if it is not the configuration's currency, which every policy has.",
+  ),
   autofill: OptionalAutofill,
 })
 export type PolicyCreateRequest = z.infer<typeof PolicyCreateRequest>

@@ -30,7 +30,7 @@ import {
 } from './aggregates.ts'
 import { COLLECTION_NAMES, COLLECTIONS } from './rows.ts'
 
-/** Loads the records that a create request names. Throws 404 or 400 for unknown ones. */
+/** Loads the records that a create request names. Throws 404 or 400 for unknown ones, and 400 for another currency. */
 export async function loadNewPolicyContext(
   context: RequestContext,
   database: Database,
@@ -44,14 +44,18 @@ export async function loadNewPolicyContext(
   ])
   if (!holders[0]) throw notFound('policyholder', request.policyholderLocator)
   const { configuration, configVersion } = await versionOf(context, versions[0], request.configVersion)
+  const { currency } = configuration.configuration
+  // Ignoring it would price a policy in another currency than the client expects.
+  if (request.currency !== undefined && request.currency.toUpperCase() !== currency)
+    throw invalidRequest(`'currency' must be ${currency}, the currency of the configuration.`)
   return {
     policyholder: holders[0],
     configuration,
     configVersion,
     timeZone: configuration.configuration.timeZone,
-    currency: configuration.configuration.currency,
+    currency,
     product: productOf(configuration, request.productName),
-    credit: readCredit(credits, configuration.configuration.currency),
+    credit: readCredit(credits, currency),
   }
 }
 
