@@ -116,11 +116,13 @@ describe('auxiliary data', () => {
     const pages = [await keys('many', 0), await keys('many', 1), await keys('many', 2), await keys('many', 3)]
     expect(pages.map(({ body }) => body.keys.length)).toEqual([100, 100, 50, 0])
     expect(pages.flatMap(({ body }) => body.keys.map(one => one.key))).toEqual(names)
+    for (const query of ['', '?', '?page='])
+      expect((await motor.get(`/auxData/many${query}`)).body).toEqual(pages[0]!.body)
     expect(pages[1]!.body).toMatchObject({
       page: 1,
       keys: expect.arrayContaining([{ key: 'key-100', uiType: 'normal' }]),
     })
-    for (const wrong of ['-1', 'x', '']) expect((await keys('many', wrong)).status).toBe(400)
+    for (const wrong of ['-1', 'x', '1.5']) expect((await keys('many', wrong)).status).toBe(400)
   })
 
   it('is read and written in one round trip, and a repeated Idempotency-Key writes nothing', async () => {

@@ -40,7 +40,10 @@ export const AuxDataSetCreateRequest = component('AuxDataSetCreateRequest', {
 export type AuxDataSetCreateRequest = z.infer<typeof AuxDataSetCreateRequest>
 
 export const AuxDataKeysQuery = z.object({
-  page: requestInteger(0, 1_000_000).describe('Page number, from 0. Each page has 100 keys.'),
+  // The first page if left out, although the contract declares it as required.
+  page: optional(requestInteger(0, 1_000_000))
+    .transform(page => page ?? 0)
+    .openapi({ description: 'Page number, from 0. Each page has 100 keys.', param: { required: true } }),
 })
 
 const AuxDataKeyResponse = component('AuxDataKeyResponse', { key: Text, uiType: UiType })
