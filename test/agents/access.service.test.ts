@@ -178,6 +178,18 @@ describe('limits for agents', () => {
     await from('Bearer two')
   })
 
+  it('count a token as one, in any spelling of the header', async () => {
+    const { THREE_AT_ONCE } = env as unknown as { THREE_AT_ONCE: RateLimit }
+    const limits = { ...env, ENVIRONMENT: 'production', AGENT_LIMIT: THREE_AT_ONCE } as unknown as Env
+    const spellings = ['Bearer h.p.sA', 'bearer  h.p.sA', 'h.p.sA', 'JWT h.p.sB']
+    const calls = spellings.map(
+      authorization => () =>
+        limitAgent(limits, new Request('http://bindery.test/mcp', { headers: { authorization } })),
+    )
+    for (const call of calls.slice(0, 3)) await call()
+    await expect(calls[3]!()).rejects.toMatchObject({ code: 'tooManyRequests' })
+  })
+
   it('accept only POST of a single JSON message of at most 64 KiB', async () => {
     const long = await postMessage(token, callOf('find_policies', { value: 'x'.repeat(70_000) }))
     expect([long.status, long.body.code]).toEqual([413, 'tooLarge'])

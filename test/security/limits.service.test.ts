@@ -212,6 +212,12 @@ it('behind trusted proxies, the last address that is not a proxy counts', () => 
   expect(from('')).toBe('127.0.0.1')
   expect(from('203.0.113.8', '10.0.0.2')).toBe('127.0.0.1')
   expect(from('203.0.113.8', 'cloudflare')).toBe('1.1.1.1')
+  // Ports differ between connections of a client, and all IPv4 addresses in the form of IPv6 have the same first 64 bits.
+  expect(from('9.9.9.9, 203.0.113.7:51234, 10.0.0.2:80')).toBe('203.0.113.7')
+  expect(from('::ffff:203.0.113.7, ::FFFF:10.0.0.2')).toBe('203.0.113.7')
+  expect(from('[2001:db8::7]:51234')).toBe('2001:db8::7')
+  expect(from('[::ffff:203.0.113.7]:443')).toBe('203.0.113.7')
+  expect(from('2001:db8::7')).toBe('2001:db8::7')
 })
 
 it('a local service has no limits', async () => {

@@ -46,8 +46,17 @@ export function clientAddress(headers: Headers, trusted: string): string {
   if (trusted.trim() === 'cloudflare') return headers.get('cf-connecting-ip') ?? CONNECTION
   const proxies = new Set(trusted.split(',').map(proxy => proxy.trim()))
   if (!proxies.has(CONNECTION)) return CONNECTION
-  const addresses = (headers.get('x-forwarded-for') ?? '').split(',').map(address => address.trim())
+  const addresses = (headers.get('x-forwarded-for') ?? '').split(',').map(plainAddress)
   return addresses.findLast(address => address !== '' && !proxies.has(address)) ?? CONNECTION
+}
+
+/**
+ * Returns the address without the port that some proxies append, which is another one for each connection, and an IPv4 address
+ * that is written as IPv6 (`::ffff:203.0.113.9`) in its own form: all of these would be in one /64.
+ */
+function plainAddress(written: string): string {
+  const text = written.trim().replace(/^\[(.*)\](?::\d+)?$/, '$1')
+  return /^(?:::ffff:)?(\d+(?:\.\d+){3})(?::\d+)?$/i.exec(text)?.[1] ?? text
 }
 
 /** Returns the key under which an address counts: for IPv6 its first 64 bits, because each customer has a whole /64. */
@@ -120,6 +129,15 @@ export async function limitCaller(
 /** For a software agent, in addition to the limits of its account: throws 429 when too many requests used its token. */
 export async function limitAgent(limits: Limits, { headers }: Request): Promise<void> {
   if (isUnlimited(limits)) return
-  if (!(await hasRoom(limits.AGENT_LIMIT, entityTag(headers.get('authorization') ?? ''))))
+  if (!(await hasRoom(limits.AGENT_LIMIT, entityTag(tokenIn(headers)))))
     throw tooMany('agents with this token')
+}
+
+/**
+ * Returns the accepted token without what a client can write differently: the scheme, blanks, and the signature of an access token,
+ * whose last character has bits that do not count.
+ */
+function tokenIn(headers: Headers): string {
+  const token = (headers.get('authorization') ?? '').trim().split(/\s+/).at(-1)!
+  return token.split('.').slice(0, 2).join('.')
 }
