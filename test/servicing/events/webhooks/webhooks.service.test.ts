@@ -174,6 +174,10 @@ describe('a webhook', () => {
     expect(await names('active=true')).toEqual(['one', 'three'])
     expect(await names('suspended=true')).toEqual([])
     expect(await names('eventTypes=policy.issue')).toEqual(['two', 'three'])
+    expect(await names('eventTypes=policy.issue,policy.create&active=true')).toEqual(
+      await names('eventTypes=policy.issue&eventTypes=policy.create&active=true'),
+    )
+    expect(await names('eventTypes=')).toEqual(await names(''))
     expect(await names('eventTypes=policy.issue&eventTypes=policy.create&active=true')).toEqual([
       'one',
       'three',
