@@ -187,8 +187,7 @@ async function readBody(
   }
   if (!body) return { body: undefined, file: upload, sent: undefined }
   const { bytes, value } = await readJson(request, body)
-  const parsed =
-    value === undefined ? absentBody(body) : parseOrRefuse(body.schema, value, 'invalidRequest')
+  const parsed = value === undefined ? absentBody(body) : parseOrRefuse(body.schema, value, 'invalidRequest')
   return { body: parsed, file: undefined, sent: { bytes } }
 }
 
