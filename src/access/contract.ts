@@ -1,5 +1,6 @@
 // The query or the body names the tenant (contract 1, Authentication).
 import { z } from '@hono/zod-openapi'
+import { withoutInvisible } from '../kernel/text.ts'
 import { ACCOUNT_TYPES, TENANT_ACCOUNT_TYPES } from '../platform/http/account-types.ts'
 import {
   booleanOr,
@@ -77,6 +78,12 @@ const Email = z
   .regex(/^[^\s@]+@[^\s@]+$/, rule('must be an e-mail address'))
   .openapi({ format: 'email' })
 
+/** A user name that does not look like another one: records of who did what show it. */
+const NewUsername = LongName.refine(
+  name => name === withoutInvisible(name).trim() && !/\p{Cc}/u.test(name),
+  rule('must have no blanks around it, and no control or invisible characters'),
+)
+
 export const AccountAddRequest = withDefaults(
   { password: '' },
   z.object({
@@ -91,7 +98,7 @@ export const AccountAddRequest = withDefaults(
         '`account.tenant.admin`, `account.tenant.employee`, `account.tenant.read.only.user`, `account.tenant.claims.only.user`, or in test tenants `account.test.tenant.admin`; or the last part, such as `employee`. `service`: a program, which signs in only with long-lived tokens.',
       example: 'account.tenant.employee',
     }),
-    username: LongName,
+    username: NewUsername,
   }),
 ).openapi('AccountAddRequest')
 export type AccountAddRequest = z.output<typeof AccountAddRequest>

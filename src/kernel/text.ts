@@ -74,6 +74,11 @@ export const countText = (count: number, noun: string): string => `${count} ${no
 export const shortened = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most - 1).toWellFormed()}…` : text.toWellFormed()
 
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
+
+/** Removes invisible characters: with one of them, a name looks like another one. */
+export const withoutInvisible = (text: string): string => text.replace(INVISIBLE, '')
+
 const LONGEST_FILE_NAME = 200
 const FILE_ENDING = /\.[^. ]{1,16}$/
 

@@ -83,6 +83,11 @@ describe('an account', () => {
   it('is rejected with a taken user name, an invalid type or e-mail address, or a weak password', async () => {
     for (const [changes, status, said] of [
       [{}, 409, /An account 'carla' already exists/],
+      [{ username: ' ' }, 400, /'username' must have no blanks around it/],
+      [{ username: 'carla ' }, 400, /'username' must have no blanks around it/],
+      [{ username: 'car\u200bla' }, 400, /no control or invisible characters/],
+      [{ username: '\u202ealrac' }, 400, /no control or invisible characters/],
+      [{ username: 'car\tla' }, 400, /no control or invisible characters/],
       [{ username: 'dora', type: 'account.internal' }, 400, /'type' must be one of/],
       [{ username: 'dora', type: 'agent' }, 400, /'type' must be one of/],
       [{ username: 'dora', email: 'dora' }, 400, /'email' must be an e-mail address/],

@@ -1,7 +1,7 @@
 // Reads a person's roles, name and e-mail address from the claims of an ID token.
 import { createHash } from 'node:crypto'
 import type { JWTPayload } from 'jose'
-import { isLongerThan, removeUnstorable } from '../../kernel/text.ts'
+import { isLongerThan, removeUnstorable, withoutInvisible } from '../../kernel/text.ts'
 import { ACCOUNT_TYPES_BY_RANK, type TestUserType } from '../../product/roles.ts'
 import type { GivenRole } from '../rights.ts'
 import type { Role } from '../roles/store.ts'
@@ -70,12 +70,9 @@ function nameIn(claim: unknown): string | undefined {
   return text === '' || isLongerThan(text, LONGEST_NAME - 20) || /\p{Cc}/u.test(text) ? undefined : text
 }
 
-/** Invisible characters: with one of them, a name looks like another account's name. */
-const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
-
 const nameAsRead = (claim: unknown): string | undefined => {
   const name = nameIn(claim)
-  return name === undefined ? undefined : nameIn(name.normalize('NFC').replace(UNSEEN, ''))
+  return name === undefined ? undefined : nameIn(withoutInvisible(name.normalize('NFC')))
 }
 
 /** Returns names for a new account, best first. An account never gets the name of another one, because the last name is unique. */
