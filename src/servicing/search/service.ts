@@ -1,4 +1,3 @@
-import { invalidParameter } from '../../kernel/errors.ts'
 import { type PolicyLocator, readUuid, type Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Query } from '../../platform/database.ts'
@@ -18,13 +17,9 @@ import {
   wordsOf,
 } from './store.ts'
 
-const MOST_WORDS = 5
-
 /** Searches with at most two round trips to each shard: the first finds the matches, the second reads the records. */
 export async function search(context: RequestContext, { text, count }: SearchQuery): Promise<SearchResponse> {
   const words = wordsOf(text)
-  if (words.each.length > MOST_WORDS)
-    throw invalidParameter(`'text' has ${words.each.length} words; at most ${MOST_WORDS} are allowed.`)
   const shards = await Promise.all(
     context.tenant.shards.map((_, shard) => searchShard(context, shard, text, words, count)),
   )

@@ -21,6 +21,9 @@ const MOST_FIELDS = 200
 /** Limit on the characters of policyholders in an answer. An answer that would be longer has fewer than `count` entries. */
 const MOST_CHARACTERS = 4_000_000
 
+/** The number of words that are looked up separately. A longer text, such as the name of a company, is looked up as a whole. */
+const MOST_WORDS = 5
+
 /** The words of the search, folded as terms are. */
 export type Words = {
   readonly whole: string
@@ -29,8 +32,9 @@ export type Words = {
 }
 
 export function wordsOf(text: string): Words {
+  const whole = termOf(text)
   const each = [...new Set(text.split(/\s+/).map(termOf))].sort((a, b) => b.length - a.length)
-  return { whole: termOf(text), each }
+  return { whole, each: each.length > MOST_WORDS ? [whole] : each }
 }
 
 type Terms = {

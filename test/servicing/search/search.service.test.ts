@@ -99,6 +99,19 @@ describe('GET /search', () => {
     expect((await found('k-li')).plates).toEqual(['georg'])
   })
 
+  it('finds a value of more than five words, such as the name of a company, by its beginning', async () => {
+    const name = 'Gebrüder Möller und Söhne Transporte GmbH & Co. KG'
+    const company = await newHolder(other, { last_name: name })
+    for (const [text, locators] of [
+      [name, [company]],
+      ['gebrüder möller und  söhne transporte gmbh', [company]],
+      ['Möller und Söhne Transporte GmbH & Co.', []],
+    ] as const) {
+      const { status, body } = await ask(text, '', other.token)
+      expect([status, body.policyholders.map(one => one.locator)]).toEqual([200, locators])
+    }
+  })
+
   it('finds the policy of a record by locator, and a policyholder by its own', async () => {
     const policy = policies.georg
     const quotes = await callOk<{ locator: string }[]>('GET', `/policies/${policy.locator}/quotes`, {
@@ -162,7 +175,6 @@ describe('GET /search', () => {
         query,
         400,
       ])
-    expect((await ask('one two three four five six')).status).toBe(400)
     for (const text of ["'", '%', '_', '\u{10ffff}', '"', 'a*', '٣'])
       expect([text, (await ask(text)).status]).toEqual([text, 200])
     expect((await callApi('GET', '/search?text=a')).status).toBe(401)
