@@ -146,7 +146,27 @@ describe('a database', () => {
     const note = (method: string, path = '', body?: object) =>
       callApi(method, `/auxData/trips${path}`, { token: motor.token, ...(body && { body }) })
     expect((await note('PUT', '', { auxData: [{ key: 'a', value: 'b' }] })).status).toBe(200)
+    const admin = await motor.signIn('anna.admin')
+    const account = (username: string) => ({
+      ...{ username, name: username, email: 'a@example.com', type: 'employee' },
+      password: 'Rhabarber-Kompott-7',
+    })
+    const added = await callApi<{ id: string }>('POST', '/account/v1/account', {
+      token: admin,
+      body: account('carla'),
+    })
+    expect(added.status).toBe(200)
     await fill(0.99)
+    // A stolen token or password must be of no more use.
+    for (const [method, path, body] of [
+      ['POST', `/auth/users/${added.body.id}/revoke`, undefined],
+      ['PUT', `/account/v1/accounts/${added.body.id}/password`, { password: 'Stachelbeer-Torte-8' }],
+      ['PATCH', `/account/v1/accounts/${added.body.id}/disable`, undefined],
+      ['DELETE', `/auth/users/${added.body.id}/credentials`, undefined],
+    ] as const)
+      expect([path, (await callApi(method, path, { token: admin, body })).status]).toEqual([path, 200])
+    const another = await callApi('POST', '/account/v1/account', { token: admin, body: account('dora') })
+    expect(another.status).toBe(507)
     for (const refused of [
       await motor.createPolicy(),
       await motor.post('/policyholder/create', { values: {} }),
