@@ -84,7 +84,9 @@ export function requireVisibleTenant<T extends NamedTenant>(
   tenant: T | undefined,
 ): T {
   if (tenant && mayUseTenant(caller, tenant)) return tenant
-  if (!caller.tenants || caller.tenants.includes('any')) throw notFound('tenant', name)
+  const { tenants } = caller
+  // A token may name a tenant that does not exist yet.
+  if (!tenants || tenants.includes('any') || tenants.includes(name)) throw notFound('tenant', name)
   throw new Refusal(
     'notFound',
     `There is no tenant '${name}' among those of the token; it is for ${tenantsNamed(caller)}.`,

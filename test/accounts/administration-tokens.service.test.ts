@@ -96,7 +96,8 @@ describe('a long-lived token of an administration account', () => {
         `404 There is no tenant '${other}' among those of the token; it is for type:production.`,
       )
     expect(await repair(root, 'secret')).toMatch(/^400 The tenant 'secret' is a test tenant/)
-    expect(await read(root, 'nowhere')).toEqual(["404 There is no tenant 'nowhere'."])
+    for (const of of [root, await token({ tenants: ['any'] }), await token({ tenants: ['nowhere'] })])
+      expect(await read(of, 'nowhere')).toEqual(["404 There is no tenant 'nowhere'."])
   })
 
   it('returns 403 for a deployment to any other tenant by any path, and does not create the tenant', async () => {
