@@ -243,6 +243,17 @@ describe('A streamed upload', () => {
     expect((await stream(`${unlabelled}--XX--`)).json()).toEqual({ size: 7, text: 'a,b\n1,2' })
   })
 
+  it('may have its name only in the encoded form', async () => {
+    for (const [name, fileName] of [
+      ["filename*=UTF-8''f%C3%BCr%20Kfz.csv", 'für Kfz.csv'],
+      [`filename="fur.csv"; filename*=utf-8'de'f%C3%BCr.csv`, 'für.csv'],
+      ["filename*=utf-8''%ZZ.csv", '%ZZ.csv'],
+    ] as const) {
+      const body = part(`Content-Disposition: form-data; name="upload"; ${name}`, 'a,b\n1,2')
+      expect((await stream(`${body}--XX--`)).json()).toEqual({ fileName, size: 7, text: 'a,b\n1,2' })
+    }
+  })
+
   it('is the whole body when the request is not a form', async () => {
     expect((await stream('a,b\n1,2', 'text/CSV; charset=utf-8')).json()).toEqual({
       mediaType: 'text/csv',

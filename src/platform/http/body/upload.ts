@@ -196,7 +196,7 @@ async function nextFile(
     parts.left -= 1
     if (parts.left < 0) throw tooLarge(`The form has more than ${MOST_PARTS} parts.`)
     const disposition = headerLine(header, 'content-disposition') ?? ''
-    const fileName = parameter(disposition, 'filename')
+    const fileName = encodedFileName(disposition) ?? parameter(disposition, 'filename')
     if (fileName !== undefined || partNames.includes(parameter(disposition, 'name') ?? ''))
       return { fileName, mediaType: plainType(headerLine(header, 'content-type')) }
     await cursor.skipTo(delimiter)
@@ -213,6 +213,16 @@ const headerLine = (header: string, name: string): string | undefined =>
 function parameter(disposition: string, name: string): string | undefined {
   const match = new RegExp(`;\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;]*))`, 'i').exec(disposition)
   return match?.[1]?.replace(/\\(.)/g, '$1') ?? match?.[2]
+}
+
+/** Returns the name of `filename*=UTF-8''…` (RFC 8187), which some clients send alone for names with other letters than ASCII. */
+function encodedFileName(disposition: string): string | undefined {
+  const encoded = /;\s*filename\*=utf-8'[^']*'([^\s;]*)/i.exec(disposition)?.[1]
+  try {
+    return encoded && decodeURIComponent(encoded)
+  } catch {
+    return encoded
+  }
 }
 
 /** Returns the whole file, for uploads that fit in memory. */
