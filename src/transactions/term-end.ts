@@ -4,8 +4,8 @@ import { derivedUuid, shardOfDigits } from '../kernel/locators.ts'
 import { add, earlier, type Instant } from '../kernel/time.ts'
 import type { NewTimer } from '../platform/commit.ts'
 import type { TimerKind } from '../platform/tables.ts'
-import { isIssued, standingCancellations } from '../policy/fold/line.ts'
-import type { Modification, Policy, PolicyAggregate } from '../policy/records/aggregate.ts'
+import { standingCancellations, standingLapses } from '../policy/fold/line.ts'
+import type { Policy, PolicyAggregate } from '../policy/records/aggregate.ts'
 import { type Planned, policyEvent, policyState } from '../policy/transitions.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
 import { defineKind, showNothing } from './mechanism/kind.ts'
@@ -66,14 +66,9 @@ export const newEndTimers = (
  * When a later cancellation is reinstated, the policy may end by an earlier one again.
  */
 export function endsNaturally(aggregate: PolicyAggregate): boolean {
-  const { policy, modifications } = aggregate
-  const isUndone = ({ locator }: Modification): boolean =>
-    [...modifications.values()].some(one => one.undoes === locator && isIssued(one))
-  const lapses = [...modifications.values()].filter(one => one.kind === 'lapse' && !isUndone(one))
-  return (
-    policy.issuedAt !== undefined &&
-    ![...standingCancellations(aggregate), ...lapses].some(one => one.policyEnd === policy.effectiveEnd)
-  )
+  const { policy } = aggregate
+  const endings = [...standingCancellations(aggregate), ...standingLapses(aggregate)]
+  return policy.issuedAt !== undefined && !endings.some(one => one.policyEnd === policy.effectiveEnd)
 }
 
 /** Reads the payload of one of these timers. */

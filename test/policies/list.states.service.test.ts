@@ -8,7 +8,11 @@ import type { Tenant } from '../../src/platform/tenancy.ts'
 import { ListedState, PolicyListQuery, type PolicySummaryResponse } from '../../src/policy/list/contract.ts'
 import { listPolicies } from '../../src/policy/list/service.ts'
 import { pageQuery } from '../../src/policy/list/store.ts'
-import { type PolicyAggregate, selectedQuoteIfAny } from '../../src/policy/records/aggregate.ts'
+import {
+  type Modification,
+  type PolicyAggregate,
+  selectedQuoteIfAny,
+} from '../../src/policy/records/aggregate.ts'
 import { differenceQueries } from '../../src/policy/store/aggregates.ts'
 import { policyState } from '../../src/policy/transitions.ts'
 import { databaseOf, makeTenant, requestOf } from '../servicing/events/tenant.ts'
@@ -31,14 +35,19 @@ const NOW = at(15_000)
 const instants = fc.constantFrom(...[5_000, 10_000, 15_000, 20_000, 25_000].map(at))
 const some = fc.option(instants, { nil: undefined })
 
-/** A later transaction, issued or not. What a cancellation cancelled may be reinstated or about to be. */
+/**
+ * A later transaction, issued or not. What a cancellation cancelled may be reinstated or about to be. A reinstatement may reverse
+ * one of those before it.
+ */
 const later = fc.record({
   kind: fc.constantFrom(
     'cancellation' as const,
     'withdrawal' as const,
     'lapse' as const,
     'reinstatement' as const,
+    'renewal' as const,
   ),
+  undoes: fc.nat(),
   issuedAt: some,
   premiumChange: fc.option(fc.integer({ min: -500, max: 500 }), { nil: undefined }),
   reinstated: fc.constantFrom(undefined, 'draft' as const, 'accepted' as const, 'issued' as const),
@@ -84,15 +93,18 @@ function policyWith(one: History): PolicyAggregate {
       premiumChange: premium === undefined ? undefined : euros(premium),
     }),
   )
-  const changes = one.later.map((change, index) =>
-    modificationOf({
-      kind: change.kind,
-      number: quotes.length + index,
-      issuedAt: change.issuedAt,
-      premiumChange: change.premiumChange === undefined ? undefined : euros(change.premiumChange),
-      transactionLocator: String(policy.locator + 64 * (index + 1)),
-    }),
-  )
+  const changes: Modification[] = []
+  for (const [index, change] of one.later.entries())
+    changes.push(
+      modificationOf({
+        kind: change.kind,
+        number: quotes.length + index,
+        issuedAt: change.issuedAt,
+        premiumChange: change.premiumChange === undefined ? undefined : euros(change.premiumChange),
+        transactionLocator: String(policy.locator + 64 * (index + 1)),
+        undoes: change.kind === 'reinstatement' ? changes[change.undoes % (index + 1)]?.locator : undefined,
+      }),
+    )
   const reinstatements = one.later.flatMap(({ reinstated }, index) =>
     reinstated === undefined
       ? []
@@ -118,10 +130,13 @@ function expectedState(aggregate: PolicyAggregate): ListedState {
   const state = policyState(aggregate)
   if (state === 'unselected') return 'created'
   if (state !== 'issued' && state !== 'withdrawn') return state
-  const coming = [...modifications.values()].filter(
-    one => one.issuedAt !== undefined && (one.kind === 'lapse' || one.kind === 'reinstatement'),
-  )
-  if (coming.sort((a, b) => a.number - b.number).at(-1)?.kind === 'lapse') return 'lapsed'
+  let lapse: Modification | undefined
+  for (const one of [...modifications.values()].sort((a, b) => a.number - b.number)) {
+    if (one.issuedAt === undefined) continue
+    if (one.kind === 'lapse') lapse = one
+    if (one.kind === 'renewal' || (lapse && one.undoes === lapse.locator)) lapse = undefined
+  }
+  if (lapse) return 'lapsed'
   if ([...aggregate.gracePeriods.values()].some(one => one.settledAt === undefined)) return 'inGrace'
   if (state === 'withdrawn') return state
   const undone = [...reinstatements.values()].filter(one => one.state === 'issued')

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { add } from '../../src/kernel/time.ts'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
+import { statusOf } from '../../src/transactions/custom-events/plan.ts'
 import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { ClockedPolicy } from '../support/clocked-policy.ts'
@@ -38,4 +39,16 @@ it('renewing a lapsed policy continues its exposures, term after term', async ()
   const [first, second] = [12, 24].map(count => add(lapsedAt, count, 'month', timeZone))
   const terms = [`${start} ${lapsedAt}`, `${lapsedAt} ${first}`, `${first} ${second}`]
   expect(exposuresOf(policy)).toEqual([...policy.loaded.aggregate.exposures.keys()].map(() => terms))
+})
+
+it('a renewed policy is not lapsed any more, until it lapses again', async () => {
+  const policy = await ClockedPolicy.issued('home', 'full_pay')
+  const { originalStart: start, timeZone } = policy.loaded.aggregate.policy
+  const status = () => statusOf(policy.loaded.aggregate, policy.now)
+  await policy.advance(add(start, 2, 'month', timeZone))
+  expect(status()).toBe('lapsed')
+  await renew(policy)
+  expect(status()).toBe('issued')
+  await policy.advance(add(start, 4, 'month', timeZone))
+  expect([policy.loaded.aggregate.lapses.size, status()]).toEqual([2, 'lapsed'])
 })

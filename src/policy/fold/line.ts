@@ -141,6 +141,17 @@ export function standingCancellations(aggregate: PolicyAggregate): Modification[
     .sort((a, b) => a.number - b.number)
 }
 
+/**
+ * Returns the legacy lapses that still end the policy, ordered by number. A reinstatement reverses its lapse, and a renewal lets
+ * the policy go on from it.
+ */
+export function standingLapses({ modifications }: Pick<PolicyAggregate, 'modifications'>): Modification[] {
+  const issued = [...modifications.values()].filter(isIssued)
+  const hasEnded = (lapse: Modification): boolean =>
+    issued.some(one => one.undoes === lapse.locator || (one.kind === 'renewal' && one.number > lapse.number))
+  return issued.filter(one => one.kind === 'lapse' && !hasEnded(one)).sort((a, b) => a.number - b.number)
+}
+
 /** Returns the end of the run: the start of its first cut that counts, otherwise its own end. Never before the run's start. */
 export const endOfRun = (
   { end, cuts }: Pick<ExposureRun | PerilRun, 'end' | 'cuts'>,

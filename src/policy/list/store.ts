@@ -42,15 +42,19 @@ const cancelledState = sql`(
         and ${reinstatements.state} = 'issued'
         and ${reinstatements.cancellationLocator} = cast(${modifications.transactionLocator} as integer)) end)`
 
-/** Selects the number of the policy's last issued modification of that kind; null without one. */
-const lastOf = (kind: ModificationKind): SQL => sql`(
-  select max(${modifications.number}) from ${modifications}
+/** Whether a legacy lapse still ends the policy, as `standingLapses`. */
+const isLapsed = sql`exists (
+  select 1 from ${modifications}
   where ${modifications.policyLocator} = ${policies.locator} and ${modifications.issuedAt} is not null
-    and ${modifications.kind} = ${kind})`
+    and ${modifications.kind} = 'lapse' and not exists (
+      select 1 from ${modifications} as later
+      where later.policy_locator = ${policies.locator} and later.issued_at is not null
+        and (later.undoes = ${modifications.locator}
+          or (later.kind = 'renewal' and later.number > ${modifications.number}))))`
 
-/** A legacy lapse without a later reinstatement takes precedence over an open grace period (brief 1.1). */
+/** A legacy lapse takes precedence over an open grace period (brief 1.1). */
 const unpaidState = sql`case
-  when ${lastOf('lapse')} > coalesce(${lastOf('reinstatement')}, -1) then 'lapsed'
+  when ${isLapsed} then 'lapsed'
   when exists (select 1 from ${gracePeriods}
     where ${gracePeriods.policyLocator} = ${policies.locator} and ${gracePeriods.settledAt} is null) then 'inGrace' end`
 

@@ -6,6 +6,7 @@ import {
   type Line,
   lineOf,
   standingCancellations,
+  standingLapses,
 } from '../../policy/fold/line.ts'
 import { piecesInForce, piecesOf } from '../../policy/fold/pieces.ts'
 import { segmentAt } from '../../policy/journal/transaction.ts'
@@ -32,10 +33,8 @@ const ENDING = { cancellation: 'cancelled', lapse: 'lapsed', withdrawal: 'withdr
  */
 function endingOf(aggregate: PolicyAggregate) {
   const issued = [...aggregate.modifications.values()].filter(isIssued)
-  const undone = new Set(issued.map(({ undoes }) => undoes))
   const renewal = Math.max(0, ...issued.filter(({ kind }) => kind === 'renewal').map(one => one.number))
-  const lapses = issued.filter(({ kind, locator }) => kind === 'lapse' && !undone.has(locator))
-  const last = [...standingCancellations(aggregate).filter(isIssued), ...lapses]
+  const last = [...standingCancellations(aggregate).filter(isIssued), ...standingLapses(aggregate)]
     .filter(one => one.number > renewal)
     .sort((a, b) => a.number - b.number)
     .at(-1)

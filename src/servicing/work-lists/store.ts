@@ -8,7 +8,6 @@ import type { Position } from '../../platform/paging.ts'
 import type { ListedState } from '../../policy/list/contract.ts'
 import { premium, stateAt } from '../../policy/list/store.ts'
 import { OPEN_WORK } from '../../policy/tables/policies.ts'
-import { COVER_KINDS } from '../../transactions/lapses/lapse.ts'
 import type { RecordType, WorkListName } from './contract.ts'
 import { isDigits } from './position.ts'
 
@@ -123,13 +122,14 @@ const LISTS: Record<WorkListName, readonly Branch[]> = {
       state: text('lapsed'),
       span: ({ now }) => sql`lapse.reinstatement_period_end_at > ${now}`,
       // As `lapseInForce`: a lapse stays a record, regardless of later changes of the policy's cover.
-      still: () => {
-        const kinds = sql.join([...COVER_KINDS].map(text), sql`, `)
-        return sql`not exists (select 1 from modification as later where later.policy_locator = lapse.policy_locator
-          and later.issued_at is not null and later.kind in (${kinds}) and later.number > (
-            select number from modification where modification.locator = lapse.modification_locator
-              and modification.policy_locator = lapse.policy_locator))`
-      },
+      still: () =>
+        sql.raw(`not exists (select 1 from modification as later where later.policy_locator = lapse.policy_locator
+          and later.issued_at is not null and (later.undoes = lapse.modification_locator or (
+            later.kind in ('renewal', 'cancellation', 'withdrawal', 'lapse') and later.number > (
+              select number from modification where modification.locator = lapse.modification_locator
+                and modification.policy_locator = lapse.policy_locator)
+            and not exists (select 1 from modification as back where back.policy_locator = lapse.policy_locator
+              and back.issued_at is not null and back.undoes = later.locator))))`),
     },
     {
       types: ['cancellation'],

@@ -7,7 +7,7 @@ import type { NewTimer } from '../../platform/commit.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import type { CustomEventType } from '../../platform/events/types.ts'
 import { timers as timerTable } from '../../platform/tables.ts'
-import { lineOf, segmentsInForce, standingCancellations } from '../../policy/fold/line.ts'
+import { lineOf, segmentsInForce, standingCancellations, standingLapses } from '../../policy/fold/line.ts'
 import { boundQuote, type PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { ModificationKind } from '../../policy/records/transactions.ts'
 import { type Planned, policyEvent, policyState } from '../../policy/transitions.ts'
@@ -170,13 +170,10 @@ const courseOf = (aggregate: PolicyAggregate, anchor: Anchor): Course => ({
   zone: aggregate.policy.timeZone,
 })
 
-const lastNumber = (aggregate: PolicyAggregate, kind: ModificationKind): number =>
-  Math.max(-1, ...issuedModificationsOf(aggregate, kind).map(one => one.number))
-
 /** Returns the state as lists of policies show it (policies/list). */
 export function statusOf(aggregate: PolicyAggregate, now: Instant): SuppressingStatus {
   const { policy } = aggregate
-  if (lastNumber(aggregate, 'lapse') > lastNumber(aggregate, 'reinstatement')) return 'lapsed'
+  if (standingLapses(aggregate).length > 0) return 'lapsed'
   if ([...aggregate.gracePeriods.values()].some(one => one.state === 'open')) return 'inGrace'
   if (policyState(aggregate) === 'withdrawn') return 'withdrawn'
   if (standingCancellations(aggregate).length > 0) return 'cancelled'

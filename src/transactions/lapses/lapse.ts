@@ -21,10 +21,10 @@ import type { LocatorSupply } from '../../kernel/locators.ts'
 import { sumOf } from '../../kernel/money.ts'
 import { add, type Instant } from '../../kernel/time.ts'
 import { installmentOf, openInstallments } from '../../policy/bills/amounts-due.ts'
-import { isIssued } from '../../policy/fold/line.ts'
+import { standingCancellations, standingLapses } from '../../policy/fold/line.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import { appliedAmount, isOutstanding, standingPayments } from '../../policy/records/invoice.ts'
-import type { GracePeriod, Lapse, ModificationKind } from '../../policy/records/transactions.ts'
+import type { GracePeriod, Lapse } from '../../policy/records/transactions.ts'
 import { combineSteps, type Planned } from '../../policy/transitions.ts'
 import type { EffectContext } from '../../rating/rate.ts'
 import { applyCancellation } from '../cancellations/effect.ts'
@@ -96,19 +96,9 @@ function billLapse(
   )
 }
 
-/** Modifications that change when cover ends. */
-export const COVER_KINDS: ReadonlySet<ModificationKind> = new Set([
-  'lapse',
-  'cancellation',
-  'withdrawal',
-  'reinstatement',
-  'renewal',
-])
-
-/** Returns the lapse that ended the policy, unless a later modification moved the end. */
+/** Returns the lapse that ends the policy. Undefined if a later cancellation ends it earlier, or if it goes on. */
 export function lapseInForce(aggregate: PolicyAggregate): Lapse | undefined {
-  const last = [...aggregate.modifications.values()]
-    .filter(one => isIssued(one) && COVER_KINDS.has(one.kind))
-    .reduce<Modification | undefined>((a, b) => (a && a.number > b.number ? a : b), undefined)
-  return [...aggregate.lapses.values()].find(one => one.modificationLocator === last?.locator)
+  const last = standingLapses(aggregate).at(-1)
+  if (!last || standingCancellations(aggregate).some(one => one.number > last.number)) return undefined
+  return [...aggregate.lapses.values()].find(one => one.modificationLocator === last.locator)
 }

@@ -8,6 +8,7 @@ import type {
   WorkListResponse,
 } from '../../../src/servicing/work-lists/contract.ts'
 import type { ClockResponse } from '../../../src/tenants/routes.ts'
+import type { CancellationResponse } from '../../../src/transactions/cancellations/contract.ts'
 import type {
   GraceLapseReinstatementResponse,
   LapseReinstatementResponse,
@@ -232,7 +233,7 @@ describe('a work list contains, until the work is done,', () => {
     expect(await ofPolicy('reinstatable', other)).toEqual([])
   })
 
-  it('only the last of several lapses of a policy, until the policy is withdrawn', async () => {
+  it('only the last of several lapses of a policy, while it ends the policy', async () => {
     const { token } = await deployExample(lapsingLong(), 'again')
     const get = <T>(path: string) => callOk<T>('GET', path, { token })
     const post = <T>(path: string, body?: object) => callOk<T>('POST', path, { token, body })
@@ -275,8 +276,25 @@ describe('a work list contains, until the work is done,', () => {
     await post('/test/clock', { timestamp: due + 100 * DAY })
     const [, second] = await lapses()
     expect(await reinstatable()).toEqual([second!.locator])
-    await post(`/policy/${locator}/withdraw`)
+    const earlier = { coverageEndTimestamp: Number(second!.lapseTimestamp) - 10 * DAY }
+    await post(`/policy/${locator}/cancel`, earlier)
     expect(await reinstatable()).toEqual([])
+    const [cancellation] = await get<CancellationResponse[]>(`/policies/${locator}/cancellations`)
+    await callOk('PATCH', `/cancellations/${cancellation!.locator}/reinstate`, {
+      token,
+      body: { issue: true },
+    })
+    expect(await reinstatable()).toEqual([second!.locator])
+    const expiring = () => get<WorkListResponse>('/workLists/expiring')
+    expect((await expiring()).items).toEqual([])
+    await post(`/policies/${locator}/renewals`, {
+      renewalEndTimestamp: due + 120 * DAY,
+      state: 'issued',
+    })
+    expect(await reinstatable()).toEqual([])
+    expect((await expiring()).items).toMatchObject([{ locator, policyState: 'issued' }])
+    await post(`/policy/${locator}/withdraw`)
+    expect((await expiring()).items).toEqual([])
   })
 })
 
