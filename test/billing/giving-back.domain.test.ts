@@ -108,7 +108,7 @@ describe('A cancellation', () => {
     await boat.renew('2032-03-01')
     const first = await boat.cancel('2031-10-01')
     const second = await boat.cancel('2031-06-01')
-    await boat.reinstate(first)
+    await boat.reinstateOutOfOrder(first)
     await boat.reinstate(second)
     await boat.cancel('2031-12-01')
     expect(boat.invoices.at(-1)).toMatchObject({ start: utc('2031-12-01'), end: utc('2032-03-01') })
@@ -742,16 +742,10 @@ describe('A reinstatement', () => {
     const plan = boat.planned
     const first = await boat.cancel('2030-10-15')
     const second = await boat.cancel('2030-08-15')
-    await boat.reinstate(first)
-    expect(boat.planned.slice(4)).toEqual([['2030-08-01', 4_516], ['2030-10-01', 5_484], ...plan.slice(7)])
     await boat.reinstate(second)
-    // October has two bills of that day, each with what one of the cancellations had taken.
-    expect(boat.planned).toEqual([
-      ...plan.slice(0, 6),
-      ['2030-10-01', 5_484],
-      ['2030-10-01', 4_516],
-      ...plan.slice(7),
-    ])
+    expect(boat.planned.slice(4)).toEqual([...plan.slice(4, 6), ['2030-10-01', 4_516]])
+    await boat.reinstate(first)
+    expect(boat.planned).toEqual(plan)
     expect(boat.billed).toHaveLength(1)
     addsUp(boat)
     await boat.advance('2031-03-01')
@@ -762,7 +756,7 @@ describe('A reinstatement', () => {
     const boat = await BoatInUtc.issued()
     const first = await boat.cancel('2030-10-15')
     const second = await boat.cancel('2030-08-15')
-    await boat.reinstate(first)
+    await boat.reinstateOutOfOrder(first)
     await boat.reinstate(second)
     const plan = boat.planned
     await boat.reinstate(await boat.cancel('2030-09-01'))

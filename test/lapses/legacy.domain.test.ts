@@ -5,7 +5,7 @@ import '../../src/transactions/kinds.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
-import type { Uuid } from '../../src/kernel/locators.ts'
+import type { CancellationLocator, Uuid } from '../../src/kernel/locators.ts'
 import { sum, toText } from '../../src/kernel/money.ts'
 import { add, endOfDay, type Instant } from '../../src/kernel/time.ts'
 import { futureInstallments, installmentOf, standingInvoices } from '../../src/policy/bills/amounts-due.ts'
@@ -22,9 +22,11 @@ import {
 import { type Lapse, reinstatementStatus } from '../../src/policy/records/transactions.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
+import { statusOf as policyStatusOf } from '../../src/transactions/custom-events/plan.ts'
 import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
 import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
 import { decideAmountDue } from '../../src/transactions/lapses/kind.ts'
+import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { decideScheduleChange } from '../../src/transactions/schedule/schedule-change.ts'
 import { decideUpgrade } from '../../src/transactions/upgrade/decision.ts'
 import { ClockedPolicy } from '../support/clocked-policy.ts'
@@ -300,6 +302,62 @@ async function dearer(policy: ClockedPolicy, state: 'issued' | 'accepted' = 'iss
   })
   return (await decideEndorsement(policy.loaded, { action: 'create', request }, policy.attempt)).planned
 }
+
+/** Cancels the legacy way as of a day, and returns the cancellation. */
+async function cancel(policy: ClockedPolicy, date: string): Promise<CancellationLocator> {
+  const operation = { action: 'legacy' as const, coverageEndAt: policy.day(date) }
+  await policy.record((await decideCancellation(policy.loaded, operation, policy.attempt)).planned)
+  return [...policy.loaded.aggregate.cancellations.keys()].at(-1)!
+}
+
+async function reinstateCancellation(
+  policy: ClockedPolicy,
+  cancellation: CancellationLocator,
+): Promise<void> {
+  const request = { effectiveTimestamp: undefined, reinstatementDeadlineTimestamp: undefined, issue: true }
+  const operation = { action: 'create' as const, cancellation, request }
+  await policy.record((await decideReinstatement(policy.loaded, operation, policy.attempt)).planned!)
+}
+
+describe('A lapse and a cancellation of one policy', () => {
+  it('are reinstated in reverse order, and cover ends by the lapse again after the cancellation', async () => {
+    const policy = await lapsedInApril()
+    const { lapsedAt } = onlyLapse(policy)
+    const cancellation = await cancel(policy, '2027-01-20')
+    expect((await refusalOf(policy.decide({ action: 'open' }))).code).toBe('wrongState')
+    await reinstateCancellation(policy, cancellation)
+    expect(policy.loaded.aggregate.policy.effectiveEnd).toBe(lapsedAt)
+    expect(policyStatusOf(policy.loaded.aggregate, policy.now)).toBe('lapsed')
+    const reinstatement = await policy.decide({ action: 'open' })
+    expect((await amountDue(policy, reinstatement, lapsedAt)).totalDue).toBe(108.49)
+    await policy.decide({ action: 'invoice', reinstatement, effectiveAt: lapsedAt })
+    await payAll(policy)
+    for (let month = 5; month <= 12; month += 1) {
+      await policy.advance((endOf(policy, `2027-${String(month).padStart(2, '0')}-01`) - 1) as Instant)
+      await payAll(policy)
+    }
+    await policy.advance('2028-01-01')
+    expect([moneyIn(policy), priceOf(policy)]).toEqual([1301.9, 1301.9])
+  })
+
+  it('leave no cover after the lapse when the cancellation came first', async () => {
+    const policy = await ClockedPolicy.issued('home', 'monthly')
+    const cancellation = await cancel(policy, '2027-10-01')
+    await policy.advance('2027-02-01')
+    const { lapsedAt } = onlyLapse(policy)
+    const refusal = await refusalOf(reinstateCancellation(policy, cancellation))
+    expect([refusal.code, refusal.message]).toEqual([
+      'wrongState',
+      `Cover does not end by cancellation ${cancellation} but by the lapse, which came later and takes effect at ${lapsedAt}; reinstate that first.`,
+    ])
+    const reinstatement = await policy.decide({ action: 'open' })
+    await policy.decide({ action: 'invoice', reinstatement, effectiveAt: lapsedAt })
+    await payAll(policy)
+    expect(policy.loaded.aggregate.policy.effectiveEnd).toBe(policy.day('2027-10-01'))
+    await reinstateCancellation(policy, cancellation)
+    expect(policy.loaded.aggregate.policy.effectiveEnd).toBe(policy.loaded.aggregate.policy.originalEnd)
+  })
+})
 
 describe('Reinstating after a legacy lapse', () => {
   it('costs what would have been paid up to it, and later payments are unchanged', async () => {

@@ -213,12 +213,12 @@ describe('A cancellation at a time in a gap of the coverage', () => {
       const { year, month, day } = localParts(loaded.aggregate.policy.effectiveEnd, rules.timeZone)
       return `${year}-${month}-${day}`
     }
-    // The second half of the year is cancelled, then half of what remains. Of the former, the last part is reinstated.
-    const gap = [cancel(500), cancel(500), { ...REINSTATE, which: 0, later: 600 }]
+    // The year is cancelled after a quarter, and its last part is reinstated.
+    const gap = [cancel(250), { ...REINSTATE, which: 0, later: 600 }]
     expect(dayOf((await told(gap)).story)).toBe('2028-1-30')
     const { story } = await told([...gap, cancel(600)])
     expect(dayOf(story)).toBe('2027-5-1')
-    const { story: back } = await told([...gap, cancel(600), cancel(300), { ...REINSTATE, which: 3 }])
+    const { story: back } = await told([...gap, cancel(600), cancel(300), { ...REINSTATE, which: 2 }])
     expect(dayOf(back)).toBe('2027-5-1')
     expect(priceOf(back)).toMatchObject(figuresOf(story))
   })

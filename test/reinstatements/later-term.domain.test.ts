@@ -31,7 +31,7 @@ it('reinstating an earlier part last shows the end of the contract, not of that 
   const boat = await BoatInUtc.issued({ schedule: 'upfront' })
   const first = await boat.cancel('2030-12-01')
   const second = await boat.cancel('2030-07-01')
-  await boat.reinstate(first)
+  await boat.reinstateOutOfOrder(first)
   await boat.reinstate(second)
   const { aggregate, loaded } = boat
   const view = policyView(aggregate, boundQuote(aggregate), loaded.product, isIssued)

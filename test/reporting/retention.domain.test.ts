@@ -98,9 +98,9 @@ it('a term is cancelled by a cancellation that a reinstatement of an earlier par
   const boat = await BoatInUtc.issued()
   const first = await boat.cancel('2030-12-01')
   const second = await boat.cancel('2030-07-01')
-  await boat.reinstate(first)
+  await boat.reinstateOutOfOrder(first)
   await boat.cancel('2031-01-01')
-  await boat.reinstate(second)
+  await boat.reinstateOutOfOrder(second)
   expect(outcomesOf(boat)).toEqual(['cancelled'])
 })
 

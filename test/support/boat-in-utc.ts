@@ -10,7 +10,7 @@ import { futureInstallments, restDue, totalDueOf } from '../../src/policy/bills/
 import { FeeUpdateRequest } from '../../src/policy/contract/billing.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
 import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
-import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import { type PolicyAggregate, putRecords } from '../../src/policy/records/aggregate.ts'
 import { type Invoice, invoiceStatus } from '../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
 import type { Planned } from '../../src/policy/transitions.ts'
@@ -25,6 +25,7 @@ import { withCredit } from '../../src/transactions/payments/settling.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { decideScheduleChange } from '../../src/transactions/schedule/schedule-change.ts'
+import { reinstatementOf } from '../policies/list-aggregates.ts'
 import { boatContext } from './boat-context.ts'
 import type { PluginFunctions } from './plugin-function.ts'
 import { attemptAt } from './policy-story.ts'
@@ -159,6 +160,12 @@ export class BoatInUtc {
    * Creates, accepts and (unless `issue` is false) issues a reinstatement, from the cancellation's time or from the given day.
    */
   async reinstate(cancellation: CancellationLocator, date?: string, issue = true): Promise<Uuid> {
+    const reinstatement = await this.draftReinstatement(cancellation, date, issue)
+    if (!issue) await this.onReinstatement('accept', reinstatement)
+    return reinstatement
+  }
+
+  async draftReinstatement(cancellation: CancellationLocator, date?: string, issue = false): Promise<Uuid> {
     const request = {
       effectiveTimestamp: date === undefined ? undefined : utc(date),
       reinstatementDeadlineTimestamp: undefined,
@@ -167,8 +174,23 @@ export class BoatInUtc {
     const operation = { action: 'create' as const, cancellation, request }
     const { planned, reinstatement } = await decideReinstatement(this.loaded, operation, this.attempt)
     await this.record(planned)
-    if (!issue) await this.onReinstatement('accept', reinstatement)
     return reinstatement
+  }
+
+  /** Reinstates a cancellation although later ones are in force, as release 0.1.0 did. Stored policies may have such a history. */
+  async reinstateOutOfOrder(cancellation: CancellationLocator): Promise<void> {
+    const standIns = [...this.aggregate.cancellations.keys()]
+      .filter(one => one !== cancellation)
+      .map(one => reinstatementOf({ cancellationLocator: one }))
+    const { reinstatements } = this.aggregate
+    this.#keepReinstatements(putRecords(reinstatements, standIns))
+    await this.reinstate(cancellation)
+    const kept = [...this.aggregate.reinstatements].filter(([, one]) => !standIns.includes(one))
+    this.#keepReinstatements(new Map(kept))
+  }
+
+  #keepReinstatements(reinstatements: PolicyAggregate['reinstatements']): void {
+    this.loaded = { ...this.loaded, aggregate: { ...this.aggregate, reinstatements } }
   }
 
   async onReinstatement(action: 'accept' | 'issue' | 'invalidate', reinstatement: Uuid): Promise<void> {

@@ -158,6 +158,9 @@ export function naiveRefusal(policy: NaivePolicy, request: NaiveRequest): string
       const removal = policy.removed.get(request.of)
       if (!removal) return 'not cancelled'
       if (policy.reinstated.has(request.of)) return 'reinstated already'
+      const cancelled = [...policy.removed.keys()]
+      const later = cancelled.slice(cancelled.indexOf(request.of) + 1)
+      if (later.some(name => !policy.reinstated.has(name))) return 'cancelled again since'
       if (request.at < removal.at) return 'before the cancellation'
       const removed = removal.items.get(COVER)!
       if (removed.length === 0) return 'nothing removed'

@@ -9,7 +9,13 @@ import type { NewTimer } from '../../platform/commit.ts'
 import type { EventType } from '../../platform/events/catalogue.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
-import { boundQuote, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
+import { standingCancellations, standingLapses } from '../../policy/fold/line.ts'
+import {
+  boundQuote,
+  type Modification,
+  type PolicyAggregate,
+  putRecords,
+} from '../../policy/records/aggregate.ts'
 import {
   type Cancellation,
   cancellationOf,
@@ -156,6 +162,7 @@ function planReinstatementCreation(
 ): Planned & { reinstatement: Reinstatement } {
   assertNotWithdrawn(before)
   assertCancellationAllows(cancellation, 'reinstate')
+  assertEndsCover(before, cancellation)
   const open = [...before.reinstatements.values()].find(
     one => one.cancellationLocator === cancellation.locator && one.state !== 'expired',
   )
@@ -360,14 +367,32 @@ function assertNotWithdrawn(before: PolicyAggregate): void {
 }
 
 /**
- * Rejects with 409 coverage that cannot come back: the policy is withdrawn, a transaction conflicts, or the deadline has passed.
+ * Rejects with 409 a cancellation after which cover was ended again, from an earlier time: cover must not come back while that
+ * later cancellation or lapse is in force. Reinstatements therefore follow the reverse order of the cancellations.
+ */
+function assertEndsCover(before: PolicyAggregate, { locator, modificationLocator }: Cancellation): void {
+  const { number } = before.modifications.get(modificationLocator!)!
+  const later = [...standingCancellations(before), ...standingLapses(before)]
+    .filter(one => one.number > number)
+    .reduce<Modification | undefined>((a, b) => (a && a.number > b.number ? a : b), undefined)
+  if (!later) return
+  const what = later.kind === 'lapse' ? 'the lapse' : `cancellation ${later.transactionLocator}`
+  throw wrongState(
+    `Cover does not end by cancellation ${locator} but by ${what}, which came later and takes effect at ${later.effectiveAt}; reinstate that first.`,
+  )
+}
+
+/**
+ * Rejects with 409 coverage that cannot come back: the policy is withdrawn, cover was ended again since, a transaction conflicts,
+ * or the deadline has passed.
  */
 function assertCanReturn(
   before: PolicyAggregate,
-  { locator, deadlineAt }: Reinstatement,
+  { locator, cancellationLocator, deadlineAt }: Reinstatement,
   now: Instant,
 ): void {
   assertNotWithdrawn(before)
+  assertEndsCover(before, before.cancellations.get(cancellationLocator)!)
   assertNoConflicts(before, locator)
   if (deadlineAt !== undefined && deadlineAt <= now)
     throw wrongState(`The deadline of reinstatement ${locator} passed at ${deadlineAt}.`)
