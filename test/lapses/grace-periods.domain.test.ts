@@ -314,9 +314,15 @@ describe('The end of a grace period', () => {
     expect([onlyGrace(beyond).state, cancellationsOf(beyond)]).toEqual(['settled', []])
   })
 
-  it('comes again after a reinstatement when the invoice is still unpaid', async () => {
+  it('comes again after a reinstatement when the invoice is still unpaid, which is not reported again', async () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
+    const reports = () =>
+      policy.events
+        .filter(({ type }) => type === 'invoice.pastDue')
+        .map(({ data }) => [data.invoiceLocator, data.dueTimestamp])
     await policy.advance('2027-02-10')
+    const { locator, dueAt } = policy.invoices[0]!
+    expect(reports()).toEqual([[locator, String(dueAt)]])
     const cancellation = cancellationsOf(policy)[0]!.locator
     const request = { effectiveTimestamp: undefined, reinstatementDeadlineTimestamp: undefined, issue: true }
     const attempt = attemptAt(policy.now)
@@ -329,8 +335,20 @@ describe('The end of a grace period', () => {
       ['lapsed', endOf(policy, '2027-01-01')],
       ['open', policy.day('2027-02-10')],
     ])
+    expect(reports().filter(([invoice]) => invoice === locator)).toHaveLength(1)
     await policy.advance('2027-04-01')
     expect(cancellationsOf(policy).map(one => one.name)).toEqual(['lapse', 'lapse'])
+    expect(new Set(reports().map(([invoice]) => invoice)).size).toBe(reports().length)
+  })
+
+  it('and a report come again when a late payment is reversed, for the new due time', async () => {
+    const policy = await ClockedPolicy.issued('motor', 'upfront')
+    await policy.advance('2027-01-20')
+    const payment = await policy.pay(policy.invoices[0]!)
+    policy.takeEventTypes()
+    await policy.reverse(payment)
+    await policy.advance('2027-01-21')
+    expect(policy.takeEventTypes()).toEqual(['payment.reverse', 'invoice.pastDue', 'policy.gracePeriod'])
   })
 
   it('rejects an update without terms, outside the policy’s time, or after the grace period is settled', async () => {

@@ -139,6 +139,7 @@ export class ClockedPolicy {
         return await lapse({
           action: 'pastDue',
           invoice: payload.invoiceLocator as Uuid,
+          isReported: payload.isReported === 'true',
           isGraceOnly: payload.isGraceOnly === 'true',
         })
       case GRACE_END_TIMER:

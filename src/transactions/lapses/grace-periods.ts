@@ -284,7 +284,8 @@ const timer = (
 })
 
 /**
- * Returns a timer for each invoice that a write creates, reopens or moves. Derived from the policy before and after, so that no
+ * Returns a timer for each invoice that a write creates, reopens or moves. One that cover which was extended moves is not reported
+ * again, since its due time is the same. Derived from the policy before and after, so that no
  * operation can forget one.
  */
 export function pastDueTimers(
@@ -307,11 +308,13 @@ export function pastDueTimers(
   return [...after.invoices.values()].flatMap(invoice => {
     const from = pastDueFrom(after, invoice)
     const was = before?.invoices.get(invoice.locator)
+    const formerFrom = before && was && pastDueFrom(before, was)
     if (from === undefined) return []
-    const isNew = !before || !was || pastDueFrom(before, was) !== from
-    if (!isNew && upgradedTo === undefined) return []
     const due = timer(after.policy.locator, PAST_DUE_TIMER, 'invoiceLocator', invoice.locator, from)
-    return [isNew || upgradedTo === undefined ? due : graceOnlyTimer(due, upgradedTo)]
+    if (formerFrom === from) return upgradedTo === undefined ? [] : [graceOnlyTimer(due, upgradedTo)]
+    // Only extended cover moves the time of an unpaid invoice that keeps its due time, and the former time has passed by then.
+    const isReported = formerFrom !== undefined && was!.dueAt === invoice.dueAt
+    return [isReported ? { ...due, payload: { ...due.payload, isReported: 'true' } } : due]
   })
 }
 

@@ -55,9 +55,10 @@ import { assertLapseReinstatementAllows, reinstatementInvoice } from './transiti
 
 export type LapseOperation =
   /**
-   * From the clock. `tries`: failures of the plugin so far. `isGraceOnly`: set by an upgrade; the past-due event was sent before.
+   * From the clock. `tries`: failures of the plugin so far. `isReported`: the past-due event was sent for this due time.
+   * `isGraceOnly`: likewise, and set by an upgrade.
    */
-  | { action: 'pastDue'; invoice: Uuid; tries?: number; isGraceOnly?: boolean }
+  | { action: 'pastDue'; invoice: Uuid; tries?: number; isReported?: boolean; isGraceOnly?: boolean }
   | { action: 'graceEnd'; gracePeriod: Uuid }
   | { action: 'periodEnd'; reinstatement: Uuid }
   | { action: 'updateGrace'; gracePeriod: Uuid; terms: GracePeriodTerms }
@@ -139,8 +140,9 @@ export async function decideLapse(
   const billed = (digits: number) => ({ digits, ownBills: ownBills('cancellation', loaded, attempt) })
   switch (operation.action) {
     case 'pastDue': {
-      const { invoice, tries = 0, isGraceOnly = false } = operation
-      const notice = tries > 0 || isGraceOnly ? undefined : planPastDueNotice(aggregate, invoice, now)
+      const { invoice, tries = 0, isReported = false, isGraceOnly = false } = operation
+      const isSent = isReported || isGraceOnly || tries > 0
+      const notice = isSent ? undefined : planPastDueNotice(aggregate, invoice, now)
       const start = graceStart(aggregate, invoice, { product, now, isUpgraded: isGraceOnly })
       if (!start) return { planned: notice }
       const before = notice ?? { aggregate, events: [] }

@@ -30,6 +30,7 @@ const OPERATIONS: { readonly [K in TimerKind]?: (timer: DueTimer) => PolicyOpera
       action: 'pastDue',
       invoice: payload.invoiceLocator as Uuid,
       tries: Number(payload.tries ?? 0),
+      isReported: payload.isReported === 'true',
       isGraceOnly: payload.isGraceOnly === 'true',
     },
   }),
