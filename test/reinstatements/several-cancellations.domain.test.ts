@@ -9,6 +9,7 @@ import { lineOf, segmentsInForce } from '../../src/policy/fold/line.ts'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
 import { boundQuote } from '../../src/policy/records/aggregate.ts'
 import { statusOf } from '../../src/transactions/custom-events/plan.ts'
+import { decideChange } from '../../src/transactions/mechanism/price-change.ts'
 import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
 import { size } from '../support/sizes.ts'
 
@@ -118,6 +119,8 @@ it('an earlier cancellation is reinstated only after the later one, and the bill
   const july = await boat.cancel('2030-07-01')
   const refusal = `Cover does not end by cancellation ${october} but by cancellation ${july}, which came later and takes effect at ${utc('2030-07-01')}; reinstate that first.`
   await expect(boat.onReinstatement('accept', draft)).rejects.toThrow(refusal)
+  const price = { kind: 'reinstatement' as const, reinstatement: draft }
+  await expect(decideChange(boat.loaded, price, boat.attempt)).rejects.toThrow(refusal)
   expect(coveredDays(boat).size).toBe(122)
   await boat.reinstate(july)
   expect(boat.aggregate.policy.effectiveEnd).toBe(utc('2030-10-15'))

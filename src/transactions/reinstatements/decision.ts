@@ -9,13 +9,7 @@ import type { NewTimer } from '../../platform/commit.ts'
 import type { EventType } from '../../platform/events/catalogue.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
-import { standingCancellations, standingLapses } from '../../policy/fold/line.ts'
-import {
-  boundQuote,
-  type Modification,
-  type PolicyAggregate,
-  putRecords,
-} from '../../policy/records/aggregate.ts'
+import { boundQuote, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import {
   type Cancellation,
   cancellationOf,
@@ -38,7 +32,7 @@ import { assertNoConflicts, withoutConflicts, withoutModification } from '../mec
 import { planWithProration } from '../mechanism/prorating.ts'
 import { newEndTimers } from '../term-end.ts'
 import type { ReinstatementCreateRequest, ReinstatementUpdateRequest } from './contract.ts'
-import { applyReinstatement, policyOnReturn } from './effect.ts'
+import { applyReinstatement, assertEndsCover, policyOnReturn } from './effect.ts'
 
 /** `expire` comes from a timer. */
 export type ReinstatementAction = 'update' | 'accept' | 'issue' | 'invalidate' | 'expire'
@@ -364,22 +358,6 @@ function assertTerms(
 function assertNotWithdrawn(before: PolicyAggregate): void {
   if (policyState(before) === 'withdrawn')
     throw wrongState(`Policy ${before.policy.locator} is withdrawn and cannot be reinstated.`)
-}
-
-/**
- * Rejects with 409 a cancellation after which cover was ended again, from an earlier time: cover must not come back while that
- * later cancellation or lapse is in force. Reinstatements therefore follow the reverse order of the cancellations.
- */
-function assertEndsCover(before: PolicyAggregate, { locator, modificationLocator }: Cancellation): void {
-  const { number } = before.modifications.get(modificationLocator!)!
-  const later = [...standingCancellations(before), ...standingLapses(before)]
-    .filter(one => one.number > number)
-    .reduce<Modification | undefined>((a, b) => (a && a.number > b.number ? a : b), undefined)
-  if (!later) return
-  const what = later.kind === 'lapse' ? 'the lapse' : `cancellation ${later.transactionLocator}`
-  throw wrongState(
-    `Cover does not end by cancellation ${locator} but by ${what}, which came later and takes effect at ${later.effectiveAt}; reinstate that first.`,
-  )
 }
 
 /**

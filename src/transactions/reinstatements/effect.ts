@@ -3,7 +3,7 @@
 import { wrongState } from '../../kernel/errors.ts'
 import { minus } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
-import { feesOf, isReversedByHand } from '../../policy/fold/line.ts'
+import { feesOf, isReversedByHand, standingCancellations, standingLapses } from '../../policy/fold/line.ts'
 import { premiumChangeOf } from '../../policy/fold/premium.ts'
 import { measureOf, type Prorated, portion, withSplits } from '../../policy/fold/shares.ts'
 import {
@@ -16,6 +16,7 @@ import {
   type PolicySegment,
   putRecords,
 } from '../../policy/records/aggregate.ts'
+import type { Cancellation } from '../../policy/records/transactions.ts'
 import { type Carried, newModification } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { EffectContext } from '../../rating/rate.ts'
@@ -25,6 +26,26 @@ export type ReinstatementOrder = {
   cancellation: Modification
   effectiveAt: Instant
   transactionLocator?: string
+}
+
+/**
+ * Rejects with 409 a cancellation after which cover was ended again, from an earlier time: cover must not come back while that
+ * later cancellation or lapse is in force. Reinstatements therefore follow the reverse order of the cancellations.
+ */
+export function assertEndsCover(
+  before: PolicyAggregate,
+  { locator, modificationLocator }: Cancellation,
+): void {
+  const { number } = before.modifications.get(modificationLocator!)!
+  const last = [...standingCancellations(before), ...standingLapses(before)]
+    .filter(one => one.number > number)
+    .sort((a, b) => a.number - b.number)
+    .at(-1)
+  if (!last) return
+  const what = last.kind === 'lapse' ? 'the lapse' : `cancellation ${last.transactionLocator}`
+  throw wrongState(
+    `Cover does not end by cancellation ${locator} but by ${what}, which came later and takes effect at ${last.effectiveAt}; reinstate that first.`,
+  )
 }
 
 /** Returns the policy with the end that the issued reinstatement gives it, or with a later end that it has by then. */

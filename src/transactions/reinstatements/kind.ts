@@ -1,7 +1,7 @@
 // Reinstatements as a kind of operations.
 import { notFound } from '../../kernel/errors.ts'
 import { type CancellationLocator, readDigits, type Uuid } from '../../kernel/locators.ts'
-import { reinstatementOf } from '../../policy/records/transactions.ts'
+import { cancellationOf, reinstatementOf } from '../../policy/records/transactions.ts'
 import { CANCELLATIONS } from '../cancellations/projection.ts'
 import { defineKind, pluginRecord, showRecord } from '../mechanism/kind.ts'
 import { priceChangeOf } from '../mechanism/price-change.ts'
@@ -14,7 +14,7 @@ import {
   previewReinstatement,
   type ReinstatementOperation,
 } from './decision.ts'
-import { applyReinstatement } from './effect.ts'
+import { applyReinstatement, assertEndsCover } from './effect.ts'
 import { REINSTATEMENTS } from './projection.ts'
 
 declare module '../mechanism/kind.ts' {
@@ -54,10 +54,12 @@ export const reinstatementKind = defineKind<'reinstatement'>({
       async decide(loaded, { reinstatement: locator }, attempt) {
         const { aggregate } = loaded
         const reinstatement = reinstatementOf(aggregate, locator)
-        const carryOut = () =>
-          planWithProration(loaded, attempt, { digits: 1 }, context =>
+        const carryOut = () => {
+          assertEndsCover(aggregate, cancellationOf(aggregate, reinstatement.cancellationLocator))
+          return planWithProration(loaded, attempt, { digits: 1 }, context =>
             applyReinstatement(aggregate, orderOf(aggregate, reinstatement), context),
           )
+        }
         return await priceChangeOf(loaded, reinstatement, carryOut, attempt)
       },
     },
