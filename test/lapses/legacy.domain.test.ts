@@ -249,6 +249,10 @@ describe('A lapsed policy', () => {
     const upgrade = async () =>
       decideUpgrade(policy.loaded, { configuration, configVersion: 2 }, { dryRun: false }, policy.now)
     expect((await refusalOf(upgrade())).message).toContain('has lapsed and cannot be upgraded')
+    const { loaded } = policy
+    await cancel(policy, '2027-01-20')
+    expect((await refusalOf(upgrade())).message).toContain('has lapsed and cannot be upgraded')
+    policy.loaded = loaded
     const features = {
       ...configuration.configuration.features,
       'property.endorsement.policy.end.enabled': true,

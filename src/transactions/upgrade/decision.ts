@@ -5,13 +5,13 @@ import type { Instant } from '../../kernel/time.ts'
 import { jsonAnswer, storedAnswer } from '../../platform/commit.ts'
 import type { ConflictResponse } from '../../policy/contract/requests.ts'
 import { summary } from '../../policy/draft/validation.ts'
+import { standingLapses } from '../../policy/fold/line.ts'
 import { type PolicyAggregate, putRecords, recordsWhere } from '../../policy/records/aggregate.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
 import { loadVersion } from '../../policy/store/loading.ts'
 import type { Loaded, Version } from '../../policy/surroundings.ts'
 import { assertPolicyAllows, combineSteps, type Planned, policyEvent } from '../../policy/transitions.ts'
 import { withoutDecision } from '../endorsements/application.ts'
-import { lapseInForce } from '../lapses/lapse.ts'
 import { conflictsOf, withoutConflicts } from '../mechanism/conflicts.ts'
 import { defineKind } from '../mechanism/kind.ts'
 import { endsNaturally, termEndTimers } from '../term-end.ts'
@@ -120,7 +120,7 @@ const isDecidedApplication = ({ state, underwriting }: Endorsement): boolean =>
 
 /** Rejects a lapsed policy, since a lapse is reversed under the version that caused it (resources brief 10.5). */
 function assertNotLapsed(aggregate: PolicyAggregate): void {
-  if (lapseInForce(aggregate))
+  if (standingLapses(aggregate).length > 0)
     throw wrongState(
       `Policy ${aggregate.policy.locator} has lapsed and cannot be upgraded; reinstate it first.`,
     )
