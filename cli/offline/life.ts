@@ -83,6 +83,8 @@ export class PolicyLife {
   #credit: Money
   #sequence = FIRST_SEQUENCE
   #timers = new Map<string, NewTimer>()
+  /** Timers that changed the policy. The service carries out each once: its locator is the idempotency key of the write. */
+  readonly #effectiveTimers = new Set<string>()
   readonly #written = new Map<string, string>()
   /** In the order in which they were emitted. */
   readonly events: NewEvent[] = []
@@ -162,8 +164,11 @@ export class PolicyLife {
         )
       const [name, timer] = due
       this.#timers.delete(name)
+      if (this.#effectiveTimers.has(name)) continue
       this.#now = later(this.#now, firesAt(timer))
+      const before = this.#loaded
       await this.carryOut(operationOfTimer(timer), SYSTEM_CALLER)
+      if (this.#loaded !== before) this.#effectiveTimers.add(name)
     }
     this.#now = later(this.#now, to)
   }

@@ -122,6 +122,28 @@ describe('bindery test', () => {
   })
 })
 
+test('the end of a policy is reported once, also if it is cancelled later and reinstated', async () => {
+  const steps = `
+steps:
+  - issue: { }
+    at: 2027-01-01
+  - pay:
+  - wait:
+    at: 2028-01-03
+    expect: { events: [policy.end] }
+  - cancel: { coverageEndTimestamp: 2027-12-01 }
+  - reinstate:
+    expect:
+      events: [reinstatement.create, reinstatement.accept, invoice.issue, policy.invoice, reinstatement.issue, payment.pay, payment.pay]
+  - wait:
+    at: 2028-01-05
+    expect: { events: [] }
+`
+  const { root } = starterWith(`name: One${BICYCLE}${steps}`)
+  const { exit, out } = await bindery('test', root)
+  expect(exit, out).toBe(0)
+})
+
 describe('expectations', () => {
   const outcome = async (expectation: string): Promise<{ exit: number; out: string }> => {
     const { root } = starterWith(`name: One${BICYCLE}expect:\n${expectation}`)
