@@ -24,7 +24,8 @@ const act = (
 export const reinstatementRoutes: readonly Route[] = [
   patch('/cancellations/{locator}/reinstate', {
     summary: 'Create a reinstatement of a cancelled policy',
-    description: 'With `issue`, also accepts and issues it.',
+    description:
+      'Of several cancellations in force, only the last can be reinstated: cover ends by it. With `issue`, also accepts and issues the reinstatement.',
     permission: 'reinstatements.write',
     body: { schema: ReinstatementCreateRequest, required: true },
     answer: reinstatement,
