@@ -37,3 +37,16 @@ it('moving the end earlier while changing one exposure leaves each exposure its 
   // Half a year of 1,200.00 and a quarter of 2,400.00; the others three quarters of 1,200.00.
   expect(priceOf(boat).exposurePrices.map(one => one.grossPremium)).toEqual([900, 1_200, 900])
 })
+
+it('taxes of a policy that is extended twice without repricing grow by the rate of the year that was rated', async () => {
+  const type = { name: 'change', displayName: 'Change', reprice: 'never', documents: [] }
+  const boat = await BoatInUtc.issued({
+    isTaxed: true,
+    files: { ...files, 'products/boat/policy/endorsements.json': JSON.stringify({ endorsements: [type] }) },
+  })
+  await boat.endorse('2030-09-01', undefined, { newPolicyEndTimestamp: utc('2031-03-02') })
+  // A day of March is 1/31 of 100.00 and of 10.00. In proportion to the 0.32 of that day, a year would have a tax of 119.04.
+  expect(priceOf(boat)).toMatchObject({ grossPremium: 1_203.23, grossTaxes: 120.32 })
+  await boat.endorse('2030-10-01', undefined, { newPolicyEndTimestamp: utc('2032-03-02') })
+  expect(priceOf(boat)).toMatchObject({ grossPremium: 2_403.23, grossTaxes: 240.32 })
+})

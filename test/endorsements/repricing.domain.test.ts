@@ -39,7 +39,7 @@ describe('A peril that an endorsement continues without repricing', () => {
     expect(extendPrice(run, { start: run.end, end: day('2031-06-01') }, UTC)).toEqual({
       premium: { month: '100', amount: euro(30_000) },
       technicalPremium: { month: '90', amount: euro(27_000) },
-      taxes: [{ name: 'premium_tax', amount: euro(5_700) }],
+      taxes: [{ name: 'premium_tax', month: '19.0000000', amount: euro(5_700) }],
       commissions: [{ recipient: 'agency', month: '10', amount: euro(3_000) }],
     })
   })
@@ -51,10 +51,10 @@ describe('A peril that an endorsement continues without repricing', () => {
       taxes: [euro(7_600)],
       commissions: [euro(4_000)],
     }
-    expect(proratePrice(run.price, { amounts } as unknown as Piece)).toEqual({
+    expect(proratePrice(run, { amounts } as unknown as Piece, UTC)).toEqual({
       premium: { month: '100', amount: euro(40_000) },
       technicalPremium: { month: '90', amount: euro(36_000) },
-      taxes: [{ name: 'premium_tax', amount: euro(7_600) }],
+      taxes: [{ name: 'premium_tax', month: '19.0000000', amount: euro(7_600) }],
       commissions: [{ recipient: 'agency', month: '10', amount: euro(4_000) }],
     })
   })

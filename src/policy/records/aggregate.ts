@@ -169,7 +169,13 @@ export type RatedAmount = { readonly month: string; readonly amount: Money }
 
 export type Commission = RatedAmount & { readonly recipient: string }
 
-export type Tax = { readonly name: string; readonly amount: Money; readonly description?: string }
+/** `month` is set where an endorsement carried the tax on without rating it: the month rate of the amount that was rated. */
+export type Tax = {
+  readonly name: string
+  readonly amount: Money
+  readonly description?: string
+  readonly month?: string
+}
 
 export type PerilPrice = {
   readonly premium: RatedAmount

@@ -276,6 +276,7 @@ export class EndorsedContent {
     change: PerilChange | undefined,
     repricing: Repricing,
   ): void {
+    const { timeZone } = this.#before.policy
     const own = change?.update && this.#updatedPeril(run, definition, change.update)
     const changed = own !== undefined || change?.exposureChanged === true || this.#policyChanged
     const rated = repricing === 'all' || (repricing === 'changed' && changed)
@@ -294,12 +295,13 @@ export class EndorsedContent {
       this.#perilRuns.push(this.#cut(run))
       for (const piece of pieces) {
         const span = { start: piece.start, end: piece.end }
-        this.#perilRuns.push({ ...run, ...this.#newRun(span), ...own, price: proratePrice(run.price, piece) })
+        const price = proratePrice(run, piece, timeZone)
+        this.#perilRuns.push({ ...run, ...this.#newRun(span), ...own, price })
       }
     } else if (end > this.#ends.new) this.#perilRuns.push(this.#cut(run, this.#ends.new))
     const more = this.#extension({ start: run.start, end })
     if (!more) return
-    const price = repricing === 'never' ? extendPrice(run, more, this.#before.policy.timeZone) : undefined
+    const price = repricing === 'never' ? extendPrice(run, more, timeZone) : undefined
     this.#perilRuns.push({ ...run, ...this.#newRun(more), ...own, price })
   }
 

@@ -4,11 +4,10 @@
 import Big from 'big.js'
 import { invalidRequest } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
-import { type Decimal, type Money, money } from '../../kernel/money.ts'
+import { type Decimal, money, RATE_PLACES, toDecimal } from '../../kernel/money.ts'
 import { months, type Span, type TimeZone } from '../../kernel/time.ts'
 import type { Piece } from '../../policy/fold/pieces.ts'
-import { measureOf, portion } from '../../policy/fold/shares.ts'
-import type { PerilPrice, PerilRun, RatedAmount } from '../../policy/records/aggregate.ts'
+import type { PerilPrice, PerilRun, RatedAmount, Tax } from '../../policy/records/aggregate.ts'
 import {
   type Endorsement,
   type EndorsementChanges,
@@ -63,39 +62,58 @@ const changesPolicy = (changes: EndorsementChanges): boolean =>
   Object.keys(changes.fieldValues ?? {}).length > 0 ||
   [changes.addFieldGroups, changes.updateFieldGroups, changes.removeFieldGroups].some(list => list?.length)
 
-/** Returns the old price with the amounts of one piece of it. The rates do not change. */
+/**
+ * Returns the old price with the amounts of one piece of it. The rates do not change, and a tax keeps the rate of the whole run:
+ * that of its share would repeat the rounding of the share.
+ */
 export const proratePrice = (
-  price: PerilPrice | undefined,
+  run: PerilRun,
   piece: Piece | undefined,
-): PerilPrice | undefined =>
-  price &&
-  piece?.amounts && {
-    premium: { ...price.premium, amount: piece.amounts.premium },
-    technicalPremium:
-      price.technicalPremium && piece.amounts.technicalPremium
-        ? { ...price.technicalPremium, amount: piece.amounts.technicalPremium }
-        : undefined,
-    taxes: price.taxes.map((tax, at) => ({ ...tax, amount: piece.amounts!.taxes[at]! })),
-    commissions: price.commissions.map((one, at) => ({ ...one, amount: piece.amounts!.commissions[at]! })),
-  }
+  timeZone: TimeZone,
+): PerilPrice | undefined => {
+  const { price } = run
+  return (
+    price &&
+    piece?.amounts && {
+      premium: { ...price.premium, amount: piece.amounts.premium },
+      technicalPremium:
+        price.technicalPremium && piece.amounts.technicalPremium
+          ? { ...price.technicalPremium, amount: piece.amounts.technicalPremium }
+          : undefined,
+      taxes: price.taxes.map((tax, at) => ({
+        ...tax,
+        month: taxRate(tax, run, timeZone),
+        amount: piece.amounts!.taxes[at]!,
+      })),
+      commissions: price.commissions.map((one, at) => ({ ...one, amount: piece.amounts!.commissions[at]! })),
+    }
+  )
+}
 
 /**
- * Returns the run's price for a stretch after it: month rates times months (brief 3.1). A tax has no rate of its own, so it grows
- * in proportion to the months (brief 3.2).
+ * Returns the run's price for a stretch after it: month rates times months (brief 3.1). Taxes grow with the months too (brief 3.2),
+ * at the month rate of the run that was rated, so that several extensions do not add up the rounding of each.
  */
 export function extendPrice(run: PerilRun, more: Span, timeZone: TimeZone): PerilPrice | undefined {
   if (!run.price) return undefined
   const { premium, technicalPremium, taxes, commissions } = run.price
   const added = months(more.start, more.end, timeZone)
-  const measure = measureOf('monthly', timeZone)
-  const scaleToStretch = (amount: Money): Money =>
-    portion(amount, measure(more.start, more.end), measure(run.start, run.end))
   return {
     premium: rateOverMonths(premium, added),
     technicalPremium: technicalPremium && rateOverMonths(technicalPremium, added),
-    taxes: taxes.map(tax => ({ ...tax, amount: scaleToStretch(tax.amount) })),
+    taxes: taxes.map(tax => ({
+      ...tax,
+      ...rateOverMonths({ month: taxRate(tax, run, timeZone), amount: tax.amount }, added),
+    })),
     commissions: commissions.map(one => ({ ...one, ...rateOverMonths(one, added) })),
   }
+}
+
+/** Returns the month rate of a tax of the run, as decimal text with 7 places. Taxes are rated as amounts, so it may have to be derived. */
+function taxRate({ month, amount }: Tax, { start, end }: PerilRun, timeZone: TimeZone): string {
+  if (month !== undefined) return month
+  const count = months(start, end, timeZone)
+  return count.eq(0) ? '0' : toDecimal(amount).div(count).toFixed(RATE_PLACES, Big.roundHalfUp)
 }
 
 const rateOverMonths = ({ month, amount }: RatedAmount, count: Decimal): RatedAmount => ({
