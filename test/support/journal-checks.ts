@@ -20,10 +20,10 @@ import { isOutstanding } from '../../src/policy/records/invoice.ts'
 import type { AccountName } from '../../src/product/books.ts'
 import { same } from './story-checks.ts'
 
-/** Both sides of each row sum to zero. */
+/** Both sides of each row sum to zero. Only rows of transactions may be without amounts. */
 export function expectRowsBalance(rows: readonly JournalRow[]): void {
-  const balances = ({ kind, entries }: JournalRow): boolean =>
-    entries.length > 0 &&
+  const balances = ({ kind, entries, modificationLocator }: JournalRow): boolean =>
+    (entries.length > 0 || modificationLocator !== undefined) &&
     entries.every(({ minor }) => Number.isSafeInteger(minor) && minor !== 0) &&
     totalOf(entries) === 0 &&
     (kind === 'opening' || totalOf(entries.filter(isBillingEntry)) === 0)
@@ -36,9 +36,11 @@ export function expectRowsBalance(rows: readonly JournalRow[]): void {
  */
 function sumsByTimeAndPlace(rows: readonly JournalRow[]): Record<string, number> {
   const sums = new Map<string, number>()
-  for (const { at, entries } of rows)
-    for (const { minor, due: _, ...place } of entries) {
-      const key = `${at} ${JSON.stringify(Object.entries(place).sort())}`
+  for (const { at, effectiveAt, entries } of rows)
+    for (const entry of entries) {
+      const { minor, due: _, ...place } = entry
+      const booked = isBillingEntry(entry) ? at : effectiveAt
+      const key = `${at} ${booked} ${JSON.stringify(Object.entries(place).sort())}`
       sums.set(key, (sums.get(key) ?? 0) + minor)
     }
   return Object.fromEntries([...sums].filter(([, minor]) => minor !== 0).sort())

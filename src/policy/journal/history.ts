@@ -3,7 +3,7 @@
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Money } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
-import { isIssued, lineOf, type ModificationFilter } from '../fold/line.ts'
+import { isIssued, isListed, lineOf, type ModificationFilter } from '../fold/line.ts'
 import {
   acceptedQuote,
   type Modification,
@@ -14,11 +14,12 @@ import type { Payment } from '../records/invoice.ts'
 import { BillEntries, type InvoiceState, invoiceStateAt, invoiceStateIn } from './bills.ts'
 import { Entries } from './entries.ts'
 import type { JournalEntry, JournalKind, JournalRow } from './rows.ts'
-import { segmentAt, transactionEntries } from './transaction.ts'
+import { postingsOf, segmentAt } from './transaction.ts'
 
 /**
- * Returns the rows that a commit at that time posts: none if no money moved, otherwise usually one, and one more for each further
- * transaction that it issued. Looks only at records that are not the same objects as before, so a part of a large policy is enough.
+ * Returns the rows that a commit at that time posts: none if it issued no transaction and moved no money, otherwise usually one. There
+ * is one more for each further transaction that it issued, and for each later time as of which a transaction posts. Looks only at
+ * records that are not the same objects as before, so a part of a large policy is enough.
  */
 export function journalOfChange(
   before: PolicyAggregate | undefined,
@@ -155,11 +156,15 @@ function rowsOf(
   const rows = [...issued]
     .sort((a, b) => a.number - b.number)
     .flatMap((modification): JournalRow[] => {
-      const entries = transactionEntries(aggregate, modification)
-      if (entries.length === 0) return []
-      const { kind, effectiveAt, locator: modificationLocator } = modification
-      const row = rowAt(aggregate, kind, at, modification)
-      return [{ ...row, effectiveAt, modificationLocator, entries }]
+      const { kind, locator: modificationLocator } = modification
+      return postingsOf(aggregate, modification)
+        .filter(({ entries }) => entries.length > 0 || isListed(modification))
+        .map(({ effectiveAt, entries }) => ({
+          ...rowAt(aggregate, kind, at, { ...modification, effectiveAt }),
+          effectiveAt,
+          modificationLocator,
+          entries,
+        }))
     })
   if (bills.length === 0) return rows
   const [first, ...others] = rows

@@ -1,4 +1,4 @@
-// The rows of the journal: one for each transaction and each change of its bills, in double entry. Rows are made by the commit that
+// The rows of the journal: one or more for each transaction and each change of its bills, in double entry. Rows are made by the commit that
 // they describe and never change.
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import type { CurrencyCode } from '../../kernel/money.ts'
@@ -44,12 +44,13 @@ export type JournalRow = {
   readonly kind: JournalKind
   /** When the row was recorded, in the tenant's time. The rows up to a time are what was known at that time. */
   readonly at: Instant
-  /** When the transaction takes effect; `at` for changes of bills. */
+  /** As of when the transaction posts these entries: when it, or what it takes back, takes effect. `at` for changes of bills. */
   readonly effectiveAt: Instant
   /** The issued transaction. */
   readonly modificationLocator?: Uuid
   /** The policy segment in force when the transaction takes effect (`policy_segment`). Reports read field values from it. */
   readonly segmentLocator?: Uuid
+  /** Empty for a transaction that changes no amount. */
   readonly entries: readonly JournalEntry[]
 }
 
@@ -69,6 +70,14 @@ export const isBillingEntry = ({ invoice, payment }: JournalEntry): boolean =>
 
 /** Returns the time to which the entry belongs in the books. A closed period accepts no more entries. */
 export const bookedAt = (
-  { at, effectiveAt, closedUntil }: Pick<StoredJournalRow, 'at' | 'effectiveAt' | 'closedUntil'>,
+  row: Pick<StoredJournalRow, 'at' | 'effectiveAt' | 'closedUntil'>,
   entry: JournalEntry,
-): Instant => Math.max(isBillingEntry(entry) ? at : effectiveAt, closedUntil) as Instant
+): Instant =>
+  isBillingEntry(entry) ? (Math.max(row.at, row.closedUntil) as Instant) : transactionBookedAt(row)
+
+/** Returns the time at which the transaction of the row is booked, even if the row has no amounts. */
+export const transactionBookedAt = ({
+  effectiveAt,
+  closedUntil,
+}: Pick<StoredJournalRow, 'effectiveAt' | 'closedUntil'>): Instant =>
+  Math.max(effectiveAt, closedUntil) as Instant

@@ -3,7 +3,7 @@ import type { Uuid } from '../../kernel/locators.ts'
 import { containsTime, type Instant, type Span } from '../../kernel/time.ts'
 import { chargesOf } from '../bills/amounts-due.ts'
 import { type Charge, isPayable } from '../bills/charge.ts'
-import { type Line, lineUpTo, segmentsInForce } from '../fold/line.ts'
+import { isIssued, isListed, type Line, lineUpTo, segmentsInForce } from '../fold/line.ts'
 import { type Piece, piecesOf } from '../fold/pieces.ts'
 import { mayChangeRun } from '../fold/premium.ts'
 import {
@@ -15,22 +15,93 @@ import {
 import { Entries } from './entries.ts'
 import type { JournalEntry } from './rows.ts'
 
+/** What a transaction posts as of one time. The entries add up to zero. */
+export type Posting = { readonly effectiveAt: Instant; readonly entries: readonly JournalEntry[] }
+
 /**
- * Returns the entries of an issued transaction, which add up to zero. A part of a large policy is enough, because runs and fees
- * that the transaction does not touch charge nothing.
+ * Returns what an issued transaction posts: first as of its own time, even if that is nothing, then as of later times. What it takes
+ * back of transactions that take effect later is posted when those do, because until then nothing of them is written. A part of a
+ * large policy is enough, because runs and fees that the transaction does not touch charge nothing.
  */
-export function transactionEntries(aggregate: PolicyAggregate, modification: Modification): JournalEntry[] {
-  const charges = chargesOf(aggregate, modification)
-  if (charges.length === 0) return []
-  const entries = new Entries()
-  for (const charge of charges) {
-    const { minor } = charge.amount
-    if (isPayable(charge)) entries.add({ account: 'unbilled' }, minor)
+export function postingsOf(aggregate: PolicyAggregate, modification: Modification): Posting[] {
+  return postings(aggregate, modification, new Map())
+}
+
+/** `known` has the postings of modifications, by locator. */
+function postings(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  known: Map<Uuid, readonly Posting[]>,
+): Posting[] {
+  const { effectiveAt } = modification
+  const own = new Entries()
+  const later = new Map<Instant, Entries>()
+  const entriesAt = (at: Instant): Entries => {
+    if (at <= effectiveAt) return own
+    const entries = later.get(at) ?? new Entries()
+    later.set(at, entries)
+    return entries
+  }
+  const termStartAt = termStarts(aggregate, modification)
+  for (const charge of chargesOf(aggregate, modification)) {
+    const entries = entriesAt(termStartAt(charge.start))
+    if (isPayable(charge)) entries.add({ account: 'unbilled' }, charge.amount.minor)
     addCharge(entries, charge)
   }
   for (const { peril, start, end, minor } of premiumSpans(aggregate, modification))
-    entries.add({ account: 'premium', peril, start, end }, -minor)
-  return entries.list()
+    entriesAt(termStartAt(start)).add({ account: 'premium', peril, start, end }, -minor)
+  for (const other of takenBackBy(aggregate, modification)) {
+    const posted = known.get(other.locator) ?? postings(aggregate, other, known)
+    known.set(other.locator, posted)
+    for (const { effectiveAt: at, entries } of posted)
+      for (const { minor, ...place } of at > effectiveAt ? entries : []) {
+        own.add(place, minor)
+        entriesAt(at).add(place, -minor)
+      }
+  }
+  return [
+    { effectiveAt, entries: own.list() },
+    ...[...later]
+      .map(([at, entries]) => ({ effectiveAt: at, entries: entries.list() }))
+      .filter(({ entries }) => entries.length > 0)
+      .sort((a, b) => a.effectiveAt - b.effectiveAt),
+  ]
+}
+
+const ENDING: ReadonlySet<string> = new Set(['cancellation', 'lapse', 'withdrawal'])
+
+/**
+ * Returns the transactions that this one takes back as far as they take effect later. The end of cover takes back all of them; a
+ * reinstatement only the end of cover that it undoes.
+ */
+function takenBackBy(aggregate: PolicyAggregate, modification: Modification): Modification[] {
+  const { kind, effectiveAt, undoes } = modification
+  if (kind === 'reinstatement') {
+    const ending = undoes && aggregate.modifications.get(undoes)
+    return ending ? [ending] : []
+  }
+  if (!ENDING.has(kind)) return []
+  const earlier = earlierThan(aggregate, modification)
+  // Transactions that already took effect may have changed terms to come. Without such a term, they posted nothing for later.
+  const isTermToCome = earlier.some(one => one.kind === 'renewal' && one.effectiveAt > effectiveAt)
+  return isTermToCome ? earlier : earlier.filter(one => one.effectiveAt > effectiveAt)
+}
+
+const earlierThan = ({ modifications }: PolicyAggregate, { number }: Modification): Modification[] =>
+  [...modifications.values()].filter(one => isIssued(one) && isListed(one) && one.number < number)
+
+/**
+ * Returns a function that gives the time as of which the transaction posts an amount for cover from a time on: the start of the
+ * term, if an endorsement changes a term to come, otherwise its own time.
+ */
+function termStarts(aggregate: PolicyAggregate, modification: Modification): (start: Instant) => Instant {
+  const { effectiveAt, kind } = modification
+  if (kind !== 'endorsement') return () => effectiveAt
+  const starts = earlierThan(aggregate, modification)
+    .filter(one => one.kind === 'renewal' && one.effectiveAt > effectiveAt)
+    .map(one => one.effectiveAt)
+    .sort((a, b) => a - b)
+  return start => starts.findLast(one => one <= start) ?? effectiveAt
 }
 
 function addCharge(entries: Entries, charge: Charge): void {

@@ -1,7 +1,7 @@
 // A line for each transaction, with columns that the configuration chooses, for reinsurers and managing agents.
 import { invalidRequest } from '../../kernel/errors.ts'
 import { didYouMean } from '../../kernel/text.ts'
-import { bookedAt, isBillingEntry, type StoredJournalRow } from '../../policy/journal/rows.ts'
+import { isBillingEntry, type StoredJournalRow, transactionBookedAt } from '../../policy/journal/rows.ts'
 import { policyAsKnownAt } from '../../policy/projection/as-known.ts'
 import { bordereauColumns } from '../../product/books.ts'
 import type { Configuration } from '../../product/configuration.ts'
@@ -40,7 +40,7 @@ export const bordereau: ReportKind = {
   name: 'bordereau',
   title: 'Bordereau',
   about:
-    'One line for each transaction that is booked in the period, with premium, charges and chosen columns.',
+    'One line for each transaction that is booked in the period, even if it changes no amount, with premium, charges and chosen columns.',
   takes: ['period', 'columns', 'bordereau'],
   dimensions: ['month', 'day', 'transaction'],
   usual: ['product', 'transaction'],
@@ -75,10 +75,9 @@ export const bordereau: ReportKind = {
   *lines(policy, parameters, { configuration }) {
     const chosen = selectedColumns(parameters, configuration)
     for (const row of policy.journal) {
+      if (row.modificationLocator === undefined) continue
       const entries = row.entries.filter(entry => !isBillingEntry(entry))
-      const [first] = entries
-      if (!first || row.modificationLocator === undefined) continue
-      const booked = bookedAt(row, first)
+      const booked = transactionBookedAt(row)
       if (!isWithin(parameters, booked)) continue
       const of = (account: string): number =>
         entries.reduce((sum, one) => (one.account === account ? sum - one.minor : sum), 0)

@@ -10,7 +10,7 @@ import { BOOKS } from '../../platform/database/migrations.ts'
 import type { Database } from '../../platform/database.ts'
 import { Entries } from '../../policy/journal/entries.ts'
 import { journalOf, openingOf } from '../../policy/journal/history.ts'
-import type { JournalRow, StoredJournalRow } from '../../policy/journal/rows.ts'
+import { isBillingEntry, type JournalRow, type StoredJournalRow } from '../../policy/journal/rows.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
 import { journalQueries, readJournalRow, rowsOfPoliciesQuery } from '../../policy/store/journal.ts'
@@ -51,8 +51,10 @@ function withoutPosted(row: JournalRow, posted: readonly StoredJournalRow[]): Jo
   if (own.length === 0) return [row]
   const rest = new Entries()
   for (const { minor, ...place } of row.entries) rest.add(place, minor)
-  const ofTransaction = own.filter(
-    one => one.modificationLocator === undefined || one.modificationLocator === row.modificationLocator,
+  const ofTransaction = own.filter(one =>
+    one.modificationLocator === undefined
+      ? row.entries.some(isBillingEntry)
+      : one.modificationLocator === row.modificationLocator && one.effectiveAt === row.effectiveAt,
   )
   for (const { entries } of ofTransaction) for (const { minor, ...place } of entries) rest.add(place, -minor)
   const entries = rest.list()

@@ -1,0 +1,130 @@
+// Reports of policies whose later transactions are taken back by one that takes effect before them. A year costs 1,200.00 and 10 %
+// tax, from 1 January 2030.
+import { describe, expect, it } from 'vitest'
+import { type Instant, LATEST, type TimeZone } from '../../src/kernel/time.ts'
+import type { ReportedPolicy, ReportKind, ReportParameters } from '../../src/reporting/kind.ts'
+import { bordereau } from '../../src/reporting/kinds/bordereau.ts'
+import { charges } from '../../src/reporting/kinds/charges.ts'
+import { earnedPremium, writtenPremium } from '../../src/reporting/kinds/premiums.ts'
+import { month } from '../support/boat-product.ts'
+import { expectRowsBalance } from '../support/journal-checks.ts'
+import { BOOK_CONFIGURATION, Boat } from '../support/twelve-boats.ts'
+
+const SURROUNDINGS = {
+  configuration: BOOK_CONFIGURATION,
+  timeZone: 'Europe/Berlin' as TimeZone,
+  knownAt: LATEST,
+}
+
+function linesOf(kind: ReportKind, { loaded: { aggregate }, posted }: Boat, from: Instant, to: Instant) {
+  const policy: ReportedPolicy = {
+    policy: aggregate.policy,
+    records: aggregate,
+    journal: posted.map((row, id) => ({ ...row, id: id + 1, closedUntil: 0 as Instant })),
+    segments: new Map(),
+  }
+  const parameters: ReportParameters = {
+    from,
+    to,
+    at: to,
+    by: [],
+    products: [],
+    earning: 'product',
+    sums: [],
+    columns: [],
+  }
+  const names = kind.columns(parameters, SURROUNDINGS).map(({ name }) => name)
+  return [...kind.lines(policy, parameters, SURROUNDINGS)].map(({ cells }) =>
+    Object.fromEntries(cells.map((cell, at) => [names[at]!, cell])),
+  )
+}
+
+const START = month(0)
+const total = (lines: readonly Record<string, unknown>[], name: string): number =>
+  lines.reduce((sum, line) => sum + Number(line[name]), 0)
+
+/** Written and unearned premium, of what is booked before the start of the month with that number. */
+function premiumAt(boat: Boat, count: number): { written: number; unearned: number } {
+  const lines = linesOf(earnedPremium, boat, START, month(count))
+  return { written: total(lines, 'written') / 100, unearned: total(lines, 'unearned') / 100 }
+}
+
+const writtenIn = (boat: Boat, count: number): number[] =>
+  linesOf(writtenPremium, boat, month(count), month(count + 1)).map(line => Number(line.premium) / 100)
+
+const taxIn = (boat: Boat, count: number): number =>
+  total(linesOf(charges, boat, month(count), month(count + 1)), 'amount') / 100
+
+function expectNeverNegative(boat: Boat): void {
+  expectRowsBalance(boat.posted)
+  for (let count = 1; count <= 26; count += 1)
+    expect([count, premiumAt(boat, count).unearned >= 0]).toEqual([count, true])
+  expect(premiumAt(boat, 26).unearned).toBe(0)
+}
+
+/** The policy is renewed on 1 April for 2031. */
+const renewed = async (): Promise<Boat> => (await Boat.made()).renew(month(3), month(24))
+
+describe('a cancellation from 1 July', () => {
+  it('takes an issued renewal back when the renewal would have begun', async () => {
+    const boat = await renewed()
+    await boat.cancel(month(5), month(6))
+    expect(premiumAt(boat, 7)).toEqual({ written: 600, unearned: 0 })
+    expect([writtenIn(boat, 6), taxIn(boat, 6)]).toEqual([[-600], -60])
+    expect([writtenIn(boat, 12), taxIn(boat, 12)]).toEqual([[1_200, -1_200], 0])
+    expectNeverNegative(boat)
+  })
+
+  it('takes an endorsement from October back in October', async () => {
+    const boat = await Boat.made()
+    await boat.endorse(month(2), month(9), 2_400)
+    await boat.cancel(month(5), month(6))
+    expect(premiumAt(boat, 7)).toEqual({ written: 600, unearned: 0 })
+    expect([writtenIn(boat, 6), writtenIn(boat, 9)]).toEqual([[-600], [300, -300]])
+    expectNeverNegative(boat)
+  })
+
+  it('takes an earlier cancellation from October back in October', async () => {
+    const boat = await Boat.made()
+    await boat.cancel(month(2), month(9))
+    await boat.cancel(month(5), month(6))
+    expect(premiumAt(boat, 7)).toEqual({ written: 600, unearned: 0 })
+    expect([writtenIn(boat, 6), writtenIn(boat, 9)]).toEqual([[-600], [-300, 300]])
+    expectNeverNegative(boat)
+  })
+
+  it('gives the renewal back on its own date when it is reinstated', async () => {
+    const boat = await renewed()
+    await boat.cancel(month(5), month(6))
+    await boat.reinstate(month(6))
+    expect(premiumAt(boat, 7)).toEqual({ written: 1_200, unearned: 500 })
+    expect(writtenIn(boat, 12)).toEqual([1_200, -1_200, 1_200])
+    expect(premiumAt(boat, 26)).toEqual({ written: 2_400, unearned: 0 })
+    expectNeverNegative(boat)
+  })
+
+  it('takes back what an endorsement changed of the renewal', async () => {
+    const boat = await renewed()
+    await boat.endorse(month(4), month(5), 2_400)
+    await boat.cancel(month(5), month(6))
+    expect(premiumAt(boat, 7)).toEqual({ written: 700, unearned: 0 })
+    expect(writtenIn(boat, 12)).toEqual([1_200, 1_200, -2_400])
+    expectNeverNegative(boat)
+  })
+})
+
+it('an endorsement changes the premium of a renewal when the renewal begins', async () => {
+  const boat = await renewed()
+  await boat.endorse(month(5), month(6), 600)
+  expect(premiumAt(boat, 7)).toEqual({ written: 900, unearned: 250 })
+  expect([writtenIn(boat, 6), taxIn(boat, 6)]).toEqual([[-300], -30])
+  expect([writtenIn(boat, 12), taxIn(boat, 12)]).toEqual([[1_200, -600], 60])
+  expectNeverNegative(boat)
+})
+
+it('the bordereau lists an endorsement that changes no amount', async () => {
+  const boat = await Boat.made()
+  await boat.endorse(month(1), month(3), 1_200)
+  const lines = linesOf(bordereau, boat, month(3), month(4))
+  expect(lines).toMatchObject([{ effectiveAt: month(3), premium: 0, taxes: 0, fees: 0, heldBack: 0 }])
+})
