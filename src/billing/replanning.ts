@@ -2,7 +2,7 @@
 // force in its time. One immediate invoice corrects what existing bills charged too much or too little. No planned bill becomes
 // negative while an earlier one can absorb the amount.
 import type { Uuid } from '../kernel/locators.ts'
-import type { CurrencyCode, Money } from '../kernel/money.ts'
+import type { CurrencyCode } from '../kernel/money.ts'
 import { earlier, endOfDay, type Instant, later, type Span } from '../kernel/time.ts'
 import {
   openInstallments,
@@ -10,8 +10,8 @@ import {
   restsOfEach,
   restsToSpread,
 } from '../policy/bills/amounts-due.ts'
-import { type Charge, lineOfCharge, NOTHING_KEPT } from '../policy/bills/charge.ts'
-import { installmentItems, totalsDue } from '../policy/bills/items.ts'
+import { type Charge, cancelOut, isHoldback, lineOfCharge, NOTHING_KEPT } from '../policy/bills/charge.ts'
+import { type InstallmentItem, installmentItems, totalsDue } from '../policy/bills/items.ts'
 import { lineUpTo, segmentsInForce } from '../policy/fold/line.ts'
 import { boundQuote, type Modification, type PolicyAggregate } from '../policy/records/aggregate.ts'
 import type { BillingPeriod, Installment, PlannedInstallment } from '../policy/records/invoice.ts'
@@ -47,7 +47,7 @@ export function planAfterCancellation(change: BilledChange): BillPlan {
   const reaching = open.filter(one => one.end > at)
   const remaining = open.filter(one => one.end <= at)
   const containing = reaching.filter(one => one.start < at).at(-1)
-  const isToBear = reaching.length > 0 || charges.some(one => one.type === 'holdback')
+  const isToBear = reaching.length > 0 || charges.some(isHoldback)
   const bearing = containing ?? (isToBear ? remaining.pop() : undefined)
   const absorbed = bearing && bearing !== containing ? [bearing, ...reaching] : reaching
   const replans = {
@@ -181,6 +181,7 @@ function balanceBills({ before, charges: own }: BilledChange, balance: Balance):
   const { currency } = before.policy
   const marks = {
     keepsDifferences: true as const,
+    ...(own.some(isHoldback) && { bearsCommissions: true as const }),
     ...(own.some(one => one.coverUntil !== undefined) && { keepsCover: true as const }),
   }
   const planned = [...balance.planned]
@@ -191,7 +192,7 @@ function balanceBills({ before, charges: own }: BilledChange, balance: Balance):
     const plan = numberInstallments(drafts)
     const charges = [...own, ...restsOfEach(before, open)]
     const negative = totalsDue(plan, charges, currency).findLastIndex(({ minor }, at) => at > 0 && minor < 0)
-    if (negative < 0) return { charges, plan: withoutEmptyBills(before, plan, charges), open }
+    if (negative < 0) return { charges, plan: withoutEmptyBills(plan, charges), open }
     const at = negative - 1
     if (at > 0) planned.splice(at - 1, 2, mergeDrafts(planned[at - 1]!, planned[at]!))
     else {
@@ -204,23 +205,25 @@ function balanceBills({ before, charges: own }: BilledChange, balance: Balance):
   }
 }
 
-/** Drops an immediate invoice without items. Marks planned installments that total zero as silent. */
-function withoutEmptyBills(
-  { policy: { currency } }: PolicyAggregate,
-  plan: readonly Installment[],
-  charges: readonly Charge[],
-): Installment[] {
+/** Drops an immediate invoice without items. Marks installments whose items cancel out as silent. */
+function withoutEmptyBills(plan: readonly Installment[], charges: readonly Charge[]): Installment[] {
   const items = installmentItems(plan, charges)
-  const bills = withoutZeroBills(plan, totalsDue(plan, charges, currency))
+  const bills = withSilentBills(plan, items)
   return numberInstallments(
     bills.filter((one, at) => one.replans!.bill === 'planned' || items[at]!.length > 0),
   )
 }
 
-/** Marks installments that total zero as silent. */
-const withoutZeroBills = (plan: readonly Installment[], totals: readonly Money[]): Installment[] =>
+/**
+ * Marks installments whose items cancel out as silent. If they total zero and do not cancel out, as when only a commission changes,
+ * they are invoiced: otherwise nothing would itemise them (brief 3.1).
+ */
+const withSilentBills = (
+  plan: readonly Installment[],
+  items: readonly (readonly InstallmentItem[])[],
+): Installment[] =>
   plan.map((one, at) =>
-    totals[at]!.minor === 0 ? { ...one, replans: { ...one.replans!, isSilent: true as const } } : one,
+    cancelOut(items[at]!) ? { ...one, replans: { ...one.replans!, isSilent: true as const } } : one,
   )
 
 /** Keeps the dates. Drops what applies only to new plans (carrying small amounts forward). */
@@ -296,7 +299,8 @@ type ReplanContext = Parameters<typeof installmentOf>[1] & { readonly currency: 
 
 /**
  * Returns one installment for each period with items; past periods share one. The payment terms decide when each invoice is made,
- * including the first. Refunds do not wait: negative installments become one, made immediately. Those that total zero are silent.
+ * including the first. Refunds do not wait: negative installments become one, made immediately. Those whose items cancel out are
+ * silent.
  */
 function planPeriods(
   periods: readonly BillingPeriod[][],
@@ -321,7 +325,7 @@ function planPeriods(
     const refunds = billing.filter((_, at) => totals[at]!.minor < 0)
     const [only] = refunds.length === 1 ? refunds : []
     const isSettled = refunds.length === 0 || (only === billing[0] && only!.issueAt === now)
-    if (billing.length === plan.length && isSettled) return withoutZeroBills(plan, totals)
+    if (billing.length === plan.length && isSettled) return withSilentBills(plan, items)
     if (isSettled) {
       plan = numberInstallments(billing)
       refund = billing[0] === refund ? plan[0] : undefined

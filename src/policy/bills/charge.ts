@@ -1,7 +1,7 @@
 // What a transaction charges, before it is divided among payment dates. Charges follow from priced perils and fees, which never
 // change, so charges have no rows.
 import type { Uuid } from '../../kernel/locators.ts'
-import { fromMinor, type Money, minus, negated, plus, sumOf } from '../../kernel/money.ts'
+import { addByName, fromMinor, type Money, minus, negated, plus, sumOf } from '../../kernel/money.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
 import { amountsOf, splitBy } from '../fold/shares.ts'
 import type { Amounts, Fee, PerilRun } from '../records/aggregate.ts'
@@ -129,6 +129,24 @@ export function lineOfCharge(charge: Charge): string {
     default:
       return `${source}/${charge.type}`
   }
+}
+
+/** Whether the charge is an amount that a cancellation holds back, of a commission too. */
+export const isHoldback = ({ type, id }: Charge): boolean => type === 'holdback' || id.includes('/holdback/')
+
+/** Returns the key of what is charged for: a premium, tax, commission or fee, no matter how often the peril was rated. */
+function subjectOf(charge: Charge): string {
+  if ('feeLocator' in charge) return `${charge.type}/${charge.feeLocator}`
+  const of = `${charge.type}/${charge.perilLocator}`
+  if ('commissionRecipient' in charge) return `${of}/${charge.commissionRecipient}`
+  return 'taxName' in charge ? `${of}/${charge.taxName}` : of
+}
+
+/** Whether the items cancel out, for each premium, tax, commission and fee. */
+export function cancelOut(items: readonly { readonly charge: Charge; readonly amount: Money }[]): boolean {
+  const sums = new Map<string, Money>()
+  for (const { charge, amount } of items) addByName(sums, subjectOf(charge), amount)
+  return [...sums.values()].every(({ minor }) => minor === 0)
 }
 
 /** Whether the policyholder pays the charge. Commissions are itemised but belong to no total (brief 3.1). */

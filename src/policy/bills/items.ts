@@ -5,7 +5,7 @@ import { type CurrencyCode, fromMinor, type Money, plus, sumOf, zero } from '../
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
 import { splitBy } from '../fold/shares.ts'
 import type { Installment, PlannedInstallment } from '../records/invoice.ts'
-import { type Charge, feeChargeId, isPayable, lineOfCharge, sourceOfCharge } from './charge.ts'
+import { type Charge, feeChargeId, isHoldback, isPayable, lineOfCharge, sourceOfCharge } from './charge.ts'
 
 /** The part of a charge that one installment bills. Never zero. */
 export type InstallmentItem = { readonly charge: Charge; readonly amount: Money }
@@ -197,6 +197,7 @@ function splitContinued(
   const planned = [...plan.keys()].filter(at => plan[at]!.replans?.bill === 'planned')
   const lastPlanned = planned.at(-1)
   const keepsCover = plan.some(one => one.replans?.keepsCover)
+  const bearsCommissions = plan.some(one => one.replans?.bearsCommissions)
   const immediate = plan.findIndex(one => one.replans?.bill === 'atOnce')
   // A plan without an immediate installment has nothing to bill immediately. Its last installment takes that place.
   const atOnce = immediate >= 0 ? immediate : plan.length - 1
@@ -227,7 +228,8 @@ function splitContinued(
       parts[place] = parts[place]! + minor - refunded
       return amounts()
     }
-    if (charge.type === 'holdback') return chargeWholeAt(lastPlanned ?? atOnce)
+    if (bearsCommissions ? isHoldback(charge) : charge.type === 'holdback')
+      return chargeWholeAt(lastPlanned ?? atOnce)
     const keptUntil = (keepsCover ? charge.coverUntil : undefined) ?? charge.keptUntil
     if (keptUntil === undefined) return isNewFee(charge) ? chargeWholeAt(atOnce) : splitByTime(charge)
     const line = lineOfCharge(charge)

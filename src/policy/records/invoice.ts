@@ -236,7 +236,7 @@ export type Replanned = {
   readonly bill: 'atOnce' | 'planned' | 'spread'
   /** Planned installments that it replaces. Empty if they are spread. */
   readonly open: readonly Uuid[]
-  /** Set if it totals zero and is never invoiced. */
+  /** Set if its items cancel out, so that it is never invoiced. */
   readonly isSilent?: true
   /**
    * When a cancellation ends cover. If the replaced installments contain refunds for later time that was already invoiced, those
@@ -253,6 +253,11 @@ export type Replanned = {
    * (`Charge.coverUntil`). Absent in plans of earlier releases.
    */
   readonly keepsCover?: true
+  /**
+   * If held-back commissions are on the last planned bill, as other holdbacks are. Absent in plans of earlier releases, which had them
+   * on the immediate bill.
+   */
+  readonly bearsCommissions?: true
   /**
    * Set on a bill that ends before a cancellation: the replaced installments that end after it. An invoice in between, such as a
    * renewal's first, charged the time up to them. What it charged too much is refunded immediately. Absent in plans of earlier
@@ -276,7 +281,7 @@ export type InstallmentFee = {
   readonly reversedBy?: Uuid
 }
 
-/** Whether the installment totals zero and is never invoiced. */
+/** Whether the installment's items cancel out, so that it is never invoiced. */
 export const isSilent = ({ replans }: Pick<Installment, 'replans'>): boolean => replans?.isSilent === true
 
 /** Maximum number of periods in a plan: a hundred years of months, or 23 years of weeks. */
