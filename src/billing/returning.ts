@@ -11,6 +11,8 @@ import {
   openInstallmentsFrom,
   standingInvoices,
 } from '../policy/bills/amounts-due.ts'
+import { cancelOut } from '../policy/bills/charge.ts'
+import { billedItemsOf } from '../policy/projection/billed-items.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../policy/records/aggregate.ts'
 import type { Installment, PlannedInstallment, Replanned } from '../policy/records/invoice.ts'
 import type { PaymentScheduleType } from '../product/configuration.ts'
@@ -82,10 +84,10 @@ function planWithoutGap(
       },
       ...returningInstallments(others),
     ]
-    const due = firstDue(before, modification, plan, absorbed)
-    // A negative bill is merged with the next of the returning bills.
-    if (due < 0 && others.length > 0) continue
-    return { plan: due === 0 ? markFirstSilent(plan) : plan, open }
+    const { due, isEmpty } = firstBill(before, modification, plan, absorbed)
+    // A bill that asks for nothing is merged with the next of the returning bills.
+    if (due <= 0 && !isEmpty && others.length > 0) continue
+    return { plan: isEmpty ? markFirstSilent(plan) : plan, open }
   }
 }
 
@@ -137,8 +139,9 @@ function planAfterGap(
   // A surplus, such as a holdback that is reversed, is merged with the first of the returning bills.
   for (let count = 0; count <= returning.length; count += 1) {
     const plan = joining(count)
-    const due = firstDue(before, modification, plan)
-    if (due >= 0) return { plan: due === 0 ? markFirstSilent(plan) : plan, open: [] }
+    const { due, isEmpty } = firstBill(before, modification, plan)
+    if (isEmpty) return { plan: markFirstSilent(plan), open: [] }
+    if (due > 0 || (due === 0 && count === returning.length)) return { plan, open: [] }
   }
   return planSurplusOnEarlierBills(before, modification, joining(returning.length)[0]!, own)
 }
@@ -161,8 +164,8 @@ function planSurplusOnEarlierBills(
     const end = open.map(bill => bill.end).reduce(later, surplus.end)
     const replans: Replanned = { bill: 'planned', open: open.map(bill => bill.locator) }
     const plan = [{ ...surplus, start, end, issueAt, dueAt, replans }]
-    const due = firstDue(before, modification, plan, markAbsorbed(open, modification))
-    if (due >= 0) return { plan: due === 0 ? markFirstSilent(plan) : plan, open }
+    const { due, isEmpty } = firstBill(before, modification, plan, markAbsorbed(open, modification))
+    if (due >= 0) return { plan: isEmpty ? markFirstSilent(plan) : plan, open }
   }
   const { start, end, issueAt, dueAt } = own
   return { plan: [{ ...surplus, start, end, issueAt, dueAt, replans: { bill: 'atOnce', open: [] } }], open }
@@ -176,18 +179,19 @@ const markFirstSilent = ([first, ...others]: readonly PlannedBill[]): PlannedBil
   ...others,
 ]
 
-/** Returns the amount of the plan's first bill, in minor units. */
-function firstDue(
+/** Returns the amount of the plan's first bill, in minor units, and whether its items cancel out. */
+function firstBill(
   before: PolicyAggregate,
   modification: Modification,
   plan: readonly PlannedBill[],
   absorbed: readonly PlannedInstallment[] = [],
-): number {
+): { due: number; isEmpty: boolean } {
   // Locators for this sum only. The chosen plan gets its own.
   let count = 0
   const drafts = planRecords(plan, modification, { uuid: () => `draft/${++count}` as Uuid })
-  const installments = putRecords(before.installments, [...absorbed, ...drafts])
-  return amountsDue({ ...before, installments }, modification)[0]!.minor
+  const planned = { ...before, installments: putRecords(before.installments, [...absorbed, ...drafts]) }
+  const due = amountsDue(planned, modification)[0]!.minor
+  return { due, isEmpty: due === 0 && cancelOut(billedItemsOf(planned)(drafts[0]!)) }
 }
 
 /**
