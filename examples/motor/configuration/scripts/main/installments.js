@@ -8,15 +8,16 @@ const MONTHS = { annually: 12, semiannually: 6, quarterly: 3, monthly: 1 }
 
 /** @type {Bindery.CreateInstallments} */
 function createInstallments(data) {
+  const minorUnits = minorUnitsOf(data.charges)
   const charges = data.charges.map(charge => ({
     id: charge.chargeId,
     isPayable: charge.type !== 'commission',
     start: Number(charge.coverageStartTimestamp),
     end: Number(charge.coverageEndTimestamp),
-    cents: Math.round(Number(charge.amount) * 100),
+    minor: Math.round(Number(charge.amount) * minorUnits),
   }))
   const now = Date.now()
-  const periods = isLarge(charges) ? paidTogether(periodsOf(data, charges), endOfDay(now, data.tenantTimeZone)) : []
+  const periods = isLarge(charges, minorUnits) ? paidTogether(periodsOf(data, charges), endOfDay(now, data.tenantTimeZone)) : []
   const installments = (periods.length > 0 ? periods : [wholeOf(charges)]).map(period => ({ ...period, items: [] }))
   for (const charge of charges) spread(charge, installments)
 
@@ -26,7 +27,7 @@ function createInstallments(data) {
       startTimestamp: one.start,
       endTimestamp: one.end,
       ...timesOf(one, at === 0, data, now),
-      invoiceItems: one.items.map(({ charge, cents }) => ({ chargeId: charge.id, amount: cents / 100 })),
+      invoiceItems: one.items.map(({ charge, minor }) => ({ chargeId: charge.id, amount: minor / minorUnits })),
       installmentFees:
         at === 0 ? [] : [{ feeName: 'installment_fee', description: 'Payment by installments', amount: FEE }],
     })),
@@ -35,8 +36,11 @@ function createInstallments(data) {
 
 const sum = numbers => numbers.reduce((total, one) => total + one, 0)
 
-const isLarge = charges =>
-  sum(charges.filter(one => one.isPayable).map(one => one.cents)) > SMALLEST_PLAN * 100
+// Amounts are text with all digits of the currency: 100 units for "379.10", 1 for "379" yen, 1,000 for "379.105" dinars.
+const minorUnitsOf = charges => 10 ** (charges[0]?.amount.split('.')[1] ?? '').length
+
+const isLarge = (charges, minorUnits) =>
+  sum(charges.filter(one => one.isPayable).map(one => one.minor)) > SMALLEST_PLAN * minorUnits
 
 function wholeOf(charges) {
   const start = charges.reduce((earliest, one) => Math.min(earliest, one.start), Infinity)
@@ -83,18 +87,18 @@ function spread(charge, installments) {
   if (sum(shares) === 0) shares[0] = 1
   const total = sum(shares)
   const last = shares.length - 1 - [...shares].reverse().findIndex(share => share > 0)
-  let left = charge.cents
+  let left = charge.minor
   shares.forEach((share, at) => {
-    const cents = at === last ? left : Math.trunc((charge.cents * share) / total)
-    left -= cents
-    if (cents !== 0) installments[at].items.push({ charge, cents })
+    const minor = at === last ? left : Math.trunc((charge.minor * share) / total)
+    left -= minor
+    if (minor !== 0) installments[at].items.push({ charge, minor })
     if (at === last) left = 0
   })
 }
 
 // Combines all installments up to the last one with a negative total, so that nobody waits for a refund.
 function withoutRefunds(installments) {
-  const dues = installments.map(({ items }) => sum(items.filter(one => one.charge.isPayable).map(one => one.cents)))
+  const dues = installments.map(({ items }) => sum(items.filter(one => one.charge.isPayable).map(one => one.minor)))
   const last = dues.length - 1 - [...dues].reverse().findIndex(due => due < 0)
   if (last === dues.length) return installments
   return [together(installments.slice(0, last + 1)), ...installments.slice(last + 1)]
