@@ -82,13 +82,17 @@ function takenBackBy(aggregate: PolicyAggregate, modification: Modification): Mo
   }
   if (!ENDING.has(kind)) return []
   const earlier = earlierThan(aggregate, modification)
-  // Transactions that already took effect may have changed terms to come. Without such a term, they posted nothing for later.
-  const isTermToCome = earlier.some(one => one.kind === 'renewal' && one.effectiveAt > effectiveAt)
-  return isTermToCome ? earlier : earlier.filter(one => one.effectiveAt > effectiveAt)
+  const termToCome = earlier.find(one => one.kind === 'renewal' && one.effectiveAt > effectiveAt)
+  // Transactions that took effect before may have changed a term to come, if it had been agreed then.
+  return earlier.filter(
+    one => one.effectiveAt > effectiveAt || (termToCome !== undefined && one.number > termToCome.number),
+  )
 }
 
 const earlierThan = ({ modifications }: PolicyAggregate, { number }: Modification): Modification[] =>
-  [...modifications.values()].filter(one => isIssued(one) && isListed(one) && one.number < number)
+  [...modifications.values()]
+    .filter(one => isIssued(one) && isListed(one) && one.number < number)
+    .sort((a, b) => a.number - b.number)
 
 /**
  * Returns a function that gives the time as of which the transaction posts an amount for cover from a time on: the start of the
