@@ -9,7 +9,7 @@ import {
   restDue,
   totalsDueOf,
 } from '../../src/policy/bills/amounts-due.ts'
-import { isIssued } from '../../src/policy/fold/line.ts'
+import { isIssued, isListed } from '../../src/policy/fold/line.ts'
 import { earnedOf, premiumSpans } from '../../src/policy/journal/earned.ts'
 import { totalOf } from '../../src/policy/journal/entries.ts'
 import { journalOf } from '../../src/policy/journal/history.ts'
@@ -133,6 +133,25 @@ export function expectSameJournalAsKnown(aggregate: PolicyAggregate, times: read
   }
 }
 
+/** Once cover has ended, nothing of it is written later: what was to take effect later is taken back when it would have. */
+export function expectNothingWrittenAfterEnd(
+  rows: readonly JournalRow[],
+  { modifications }: PolicyAggregate,
+): void {
+  const last = [...modifications.values()]
+    .filter(one => isIssued(one) && isListed(one))
+    .sort((a, b) => a.number - b.number)
+    .at(-1)
+  if (!last || !['cancellation', 'lapse', 'withdrawal'].includes(last.kind)) return
+  const times = new Set(rows.map(row => row.effectiveAt).filter(at => at > last.effectiveAt))
+  for (const time of times) {
+    const premium = rows
+      .filter(row => row.effectiveAt === time)
+      .flatMap(row => row.entries.filter(one => one.account === 'premium'))
+    expect([time, totalOf(premium)]).toEqual([time, 0])
+  }
+}
+
 /**
  * Checks all invariants of the journal that commits posted for a policy. `times` are arbitrary times at which earned premium and
  * the known policy are checked.
@@ -147,6 +166,7 @@ export function expectJournalConsistent(
   expectPostedFollowsRecords(posted, aggregate)
   expectWrittenIsPriceChanges(posted, aggregate)
   expectEarnedSumsToWritten(posted, aggregate, moments)
+  expectNothingWrittenAfterEnd(posted, aggregate)
   expectReceivablesMatchInvoices(posted, aggregate)
   expectCashMatchesPayments(posted, aggregate)
   if (!hasPending(aggregate)) expectUnbilledIsPlanned(posted, aggregate)
