@@ -37,8 +37,8 @@ export function Pay({ invoice, product, close }: PayShown): View {
   )
   const uploads = useUploads()
   const isFixed = submission.state === 'sending' || submission.state === 'lost'
-  // A refund is typed without its sign.
-  const typed = amount.trim().replace(/^-/, '')
+  // A refund may be typed with or without its sign. A payment is never negative.
+  const typed = isRefund ? amount.trim().replace(/^-/, '') : amount.trim()
   const digits = digitsOfCurrency(currency)
   const isValid = typed === '' || isAmount(typed, digits)
   const body = {

@@ -42,10 +42,12 @@ describe.skipIf(!BROWSER)('The desk under difficult conditions', () => {
     await page.getByRole('button', { name: /Details of New business/ }).click()
     await desk.open('Take a payment')
     await page.getByText(`Amount due: ${due}.`).waitFor()
-    await page.getByLabel('Amount').fill('1,50')
-    await page.getByText('Enter an amount, such as 12.50.').waitFor()
-    expect(await desk.dialog.getByRole('button', { name: 'Post the payment' }).isDisabled()).toBe(true)
-    await page.getByLabel('Amount').fill('')
+    for (const typed of ['1,50', '-5']) {
+      await page.getByLabel('Amount').fill(typed)
+      await page.getByText('Enter an amount, such as 12.50.').waitFor()
+      expect(await desk.dialog.getByRole('button', { name: 'Post the payment' }).isDisabled()).toBe(true)
+      await page.getByLabel('Amount').fill('')
+    }
     await page.getByLabel('Method').selectOption('direct_debit')
     // The mandate is missing, and its field shows the error.
     await desk.press('Post the payment')
