@@ -65,7 +65,8 @@ export const FILE_KINDS: readonly FileKind[] = [
   {
     kind: 'policyholder-form',
     path: 'policyholder/policyholder.form.json',
-    about: 'The layout of the policyholder form on screens. The service checks only the names of its fields.',
+    about:
+      'The policyholder form on screens, such as the console: its order, labels and required fields. Requests may leave out any field.',
     schema: formFile,
     sample: {
       pages: [

@@ -1,4 +1,4 @@
-// The two files that only screens read. Checks read only the names of fields in them, so these schemas are for authors.
+// The two files for screens. Checks report only unknown names of fields in them, so these schemas are for authors.
 import { z } from 'zod'
 import { flag, list, name, text, withDescription } from '../../src/product/check/json/scalars.ts'
 

@@ -17,9 +17,9 @@ import { compileSettings } from './check/settings.ts'
 import type { Analysis, ScriptParser } from './check/strict/analysis.ts'
 import { readTables } from './check/tables.ts'
 import {
-  checkScreens,
   compilePaymentFields,
   compilePolicyholderFields,
+  compileScreens,
   compileTestUsers,
   readScripts,
 } from './check/tenant.ts'
@@ -65,7 +65,7 @@ export function compileConfiguration(
   const settings = compileSettings(archive, productNames)
   const paymentFields = compilePaymentFields(archive)
   const policyholderFields = compilePolicyholderFields(archive)
-  checkScreens(archive, policyholderFields)
+  const screens = compileScreens(archive, policyholderFields)
   const scripts = readScripts(archive)
   const noProducts =
     'The archive has no product. Put the contents of the configuration folder, with products/, into the zip.'
@@ -114,6 +114,7 @@ export function compileConfiguration(
     ...(books && { books }),
     paymentFields,
     policyholderFields,
+    ...screens,
     ...compileTestUsers(archive),
     products: Object.fromEntries(products.map(product => [product.name, product])),
     tables: Object.fromEntries(tables.ofTenant),

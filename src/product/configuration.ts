@@ -226,6 +226,16 @@ export type SecretDataType = (typeof SECRET_DATA_TYPES)[number]
 /** A declaration of a secret (resources brief 5). */
 export type SecretDeclaration = { items: Record<string, { dataType: SecretDataType }> }
 
+/** An input of policyholder.form.json. Only screens require its value (brief 7). */
+export type PolicyholderFormField = {
+  name: string
+  /** The label, if it is not the title of the field. */
+  prompt?: string
+  isRequired: boolean
+  /** The input is shown while all of them are met. */
+  conditions: FieldDefinition['conditions']
+}
+
 export type Configuration = {
   timeZone: TimeZone
   currency: CurrencyCode
@@ -235,6 +245,8 @@ export type Configuration = {
   /** By static name. */
   resources?: ResourceDeclarations
   policyholderFields: FieldDefinition[]
+  /** Absent if the archive contains none. */
+  policyholderForm?: PolicyholderFormField[]
   paymentFields: FieldDefinition[]
   testUsers: TestUser[]
   /** Display names, by role key. */

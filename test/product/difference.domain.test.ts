@@ -302,6 +302,7 @@ describe('changes between two configurations', () => {
       jurisdictions: ['other'],
       resources: { tables: { other: { columns: [] } }, rangeTables: {}, constraintTables: {} },
       policyholderFields: [],
+      policyholderForm: motor.policyholderForm!.toReversed(),
       paymentFields: [],
       testUsers: [],
       roles: { other: 'Other' },
@@ -318,6 +319,21 @@ describe('changes between two configurations', () => {
       const changed = { ...motor, [name]: value } as Configuration
       expect(configurationChanges(motor, changed).length, name).toBeGreaterThan(0)
     }
+  })
+
+  test('name the input of the policyholder form that differs', () => {
+    const policyholderForm = motor.policyholderForm!.map(input =>
+      input.name === 'email' ? { ...input, isRequired: true } : input,
+    )
+    const changes = configurationChanges(motor, { ...motor, policyholderForm })
+    expect(changes.map(({ area, path, subject, detail }) => [area, path, subject, detail])).toEqual([
+      [
+        'fields',
+        'policyholder/policyholder.form.json',
+        "input 'email' of the policyholder form",
+        "value: prompt 'E-mail', isRequired false, conditions none becomes prompt 'E-mail', isRequired true, conditions none",
+      ],
+    ])
   })
 
   test('name the account and the list of columns that differ in the books', () => {

@@ -253,6 +253,19 @@ test('the fields of a product contain what a form needs to know', async () => {
     conditions: [{ field: 'channel', values: ['broker'] }],
     regex: 'BRK-[0-9]{4}',
   })
+  // As examples/motor/configuration/policyholder/policyholder.form.json orders, labels and requires them.
+  expect(
+    product.policyholderFields.map(({ name, title, isOptional }) => [name, title, isOptional]).slice(0, 5),
+  ).toEqual([
+    ['salutation', 'Salutation', false],
+    ['company_name', 'Company', true],
+    ['first_name', 'First name', false],
+    ['last_name', 'Last name', false],
+    ['date_of_birth', 'Date of birth', true],
+  ])
+  expect(named('company_name', product.policyholderFields)!.conditions).toEqual([
+    { field: 'salutation', values: ['Firma'] },
+  ])
   expect(named('claims_free_years')).toMatchObject({ minimum: '0', maximum: '35', decimalPlaces: 0 })
   const drivers = named('named_drivers')!
   expect([drivers.isRepeatable, drivers.maximumCount, drivers.fields!.map(({ type }) => type)]).toEqual([

@@ -11,6 +11,7 @@ import { type FieldFiles, fieldList } from './fields/file.ts'
 import { decodeFile, readJsonFile } from './json/decode.ts'
 import type { JsonPath } from './json/read.ts'
 import { definedEntries, filledText, list, name, text, textList, withDescription } from './json/scalars.ts'
+import { readPolicyholderForm } from './policyholder-form.ts'
 
 /** payment.json, and policyholder.dictionary.json, which may also consist of the list alone. */
 export const fieldsFile = z.strictObject({
@@ -180,20 +181,28 @@ export function readScripts({ pathsBelow, take, report }: Archive): Record<strin
   return Object.fromEntries(scripts)
 }
 
-/** Reports fields of forms and cards that are not in the dictionary. These files only configure user interfaces. */
-export function checkScreens({ take, report: archive }: Archive, fields: readonly FieldDefinition[]): void {
+/**
+ * Returns the policyholder form, if there is one. Reports fields of it and of the card that are not in the dictionary. These files
+ * only configure user interfaces.
+ */
+export function compileScreens(
+  { take, report: archive }: Archive,
+  fields: readonly FieldDefinition[],
+): Pick<Configuration, 'policyholderForm'> {
   const defined = fields.map(field => field.name)
   const screens = [
     ['policyholder/policyholder.form.json', new Set(defined)],
     ['policyholder/policyholder.card.json', new Set([...defined, 'policyholder_id'])],
   ] as const
-  for (const [path, names] of screens) {
+  const [form] = screens.map(([path, names]) => {
     const document = readJsonFile(take(path), archive)
     for (const shown of document ? shownFields(document.value, []) : []) {
       const message = `'${shown.name}' is not in policyholder.dictionary.json. Define the field there or correct the name.`
       if (!names.has(shown.name)) document!.report.at(...shown.path).warning('unknownFormField', message)
     }
-  }
+    return document
+  })
+  return form ? { policyholderForm: readPolicyholderForm(form.value) } : {}
 }
 
 type ShownField = { name: string; path: JsonPath }

@@ -80,6 +80,7 @@ function tenantChanges(before: Configuration, after: Configuration): Change[] {
       { path: 'policyholder/policyholder.dictionary.json' },
       ' of the policyholder',
     ),
+    ...formChanges(before, after),
     ...fieldChanges(
       before.paymentFields,
       after.paymentFields,
@@ -107,6 +108,20 @@ const compareRecordEntries = (
     if (!now) return [makeRemoval(placeOf(name), formatValue(old.value))]
     return valueChanges(placeOf(name), 'value', old.value, now.value)
   })
+}
+
+/** Compares the inputs of the policyholder form, and their order if they are the same. */
+function formChanges(before: Configuration, after: Configuration): Change[] {
+  const path = 'policyholder/policyholder.form.json'
+  const list = ({ policyholderForm = [] }: Configuration) => policyholderForm
+  const inputs = (form: Configuration) =>
+    Object.fromEntries(list(form).map(({ name, ...input }) => [name, input]))
+  const changes = compareRecordEntries(inputs(before), inputs(after), name =>
+    makePlace('fields', path, `input '${name}' of the policyholder form`),
+  )
+  if (changes.length > 0) return changes
+  const [old, now] = [before, after].map(one => list(one).map(({ name }) => name))
+  return valueChanges(makePlace('fields', path, 'policyholder form'), 'order', old, now)
 }
 
 /** Tables that belong to no product. The others are compared with their products. */

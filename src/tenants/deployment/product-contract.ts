@@ -56,7 +56,9 @@ export const FieldResponse = z
     type: z
       .enum(['string', 'number', 'date', 'select', 'lookup', 'email', 'phone', 'group', 'media'])
       .describe('Type of the values.'),
-    isOptional: Flag.describe('Whether the field can be left out.'),
+    isOptional: Flag.describe(
+      'Whether the field can be left out. Requests may leave out any field of a policyholder; `policyholder.form.json` determines which of them forms require.',
+    ),
     isRepeatable: Flag.describe('Whether the field can have several values.'),
     isConstrained: Flag.describe(
       'Whether a constraint table limits the values. `…/constraints/evaluate` returns the allowed ones.',
@@ -152,7 +154,9 @@ export const ProductDetailResponse = component('ProductDetailResponse', {
       proration: z.enum(['proratable', 'flat']).describe('Whether the fee is prorated for a part of a term.'),
     }),
   ),
-  policyholderFields: fields.describe('Fields of all policyholders of the tenant.'),
+  policyholderFields: fields.describe(
+    'Fields of all policyholders of the tenant, in the order and with the titles of the form of the configuration.',
+  ),
   paymentFields: fields.describe('Fields of all payments of the tenant.'),
 })
 export type ProductDetailResponse = z.infer<typeof ProductDetailResponse>

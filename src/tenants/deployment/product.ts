@@ -11,6 +11,7 @@ import {
 } from '../../product/configuration.ts'
 import { governorOf, type Scope } from '../../product/constraint-graph.ts'
 import { lookupColumn } from '../../product/fields/value-checks.ts'
+import { fieldsOfForm } from './policyholder-form.ts'
 import type { FieldResponse, ProductDetailResponse } from './product-contract.ts'
 
 /** People do not choose from a list that is longer than this. */
@@ -76,7 +77,7 @@ function productDetail(
       isReinstatable: true,
     })),
     fees: fees.map(({ name, displayName, proration }) => ({ name, displayName, proration })),
-    policyholderFields: shown(policyholder),
+    policyholderFields: fieldsOfForm(shown(policyholder), configuration.policyholderForm),
     // No constraint limits the fields of a payment.
     paymentFields: shown({ kind: 'group', fields: configuration.paymentFields }),
   }

@@ -92,6 +92,37 @@ describe('policyholders', () => {
     ])
   })
 
+  test('have the fields of the form in its order, with what screens require', () => {
+    const form = {
+      pages: [
+        {
+          sections: [
+            { fields: [{ name: 'kind', prompt: ' Kind ', required: true, updateable: true }] },
+            {
+              fields: ['last_name', { name: 'firm', prompt: ' ', visibleIf: { kind: 'x', size: [1, 2] } }, 7],
+            },
+          ],
+        },
+        { sections: [{ fields: [{ name: 'kind', required: false }, { prompt: 'No name' }] }] },
+      ],
+    }
+    expect(
+      compileWith({ 'policyholder/policyholder.form.json': form }).configuration?.policyholderForm,
+    ).toEqual([
+      { name: 'kind', prompt: 'Kind', isRequired: true, conditions: [] },
+      { name: 'last_name', isRequired: false, conditions: [] },
+      {
+        name: 'firm',
+        isRequired: false,
+        conditions: [
+          { field: 'kind', values: ['x'] },
+          { field: 'size', values: ['1', '2'] },
+        ],
+      },
+    ])
+    expect(compileWith({}).configuration?.policyholderForm).toBeUndefined()
+  })
+
   test('have a warning for each field of a form or card that is not in the dictionary', () => {
     expect(
       found({
