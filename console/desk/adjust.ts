@@ -70,7 +70,7 @@ export function ChangeFees({ policy, product, close }: TransactionProps): View {
   const submission = useSubmission(() => announceDone(FORMS.feesChanged))
   const typed = amount.trim()
   const digits = digitsOfCurrency(currency)
-  const isComplete = name === '' || isAmount(typed, digits)
+  const isComplete = name === '' || (isAmount(typed, digits) && from !== '' && until !== '')
   const fee = {
     feeName: name,
     amount: typed,
@@ -118,10 +118,16 @@ export function ChangeFees({ policy, product, close }: TransactionProps): View {
           textInput(DESK.amount, amount, setAmount, {
             fault:
               faults.get('newFees[0].amount') ??
-              (typed === '' || isComplete ? undefined : FORMS.notAnAmount(digits)),
+              (typed === '' || isAmount(typed, digits) ? undefined : FORMS.notAnAmount(digits)),
           }),
-          dayInput(DESK.from, from, setFrom, { fault: faults.get('newFees[0].startTimestamp') }),
-          dayInput(FORMS.feeUntil, until, setUntil, { fault: faults.get('newFees[0].endTimestamp') }),
+          dayInput(DESK.from, from, setFrom, {
+            isRequired: true,
+            fault: faults.get('newFees[0].startTimestamp'),
+          }),
+          dayInput(FORMS.feeUntil, until, setUntil, {
+            isRequired: true,
+            fault: faults.get('newFees[0].endTimestamp'),
+          }),
           textInput(FORMS.description, description, describe),
         ),
     ],

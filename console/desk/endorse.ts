@@ -124,7 +124,7 @@ export function Endorse({ policy, product, close }: TransactionProps): View {
     body,
     confirm: DESK.issueEndorsement,
     mayInvalidate: true,
-    isHeldUp: uploads.isUploading,
+    isHeldUp: uploads.isUploading || from === '',
     about: preview => differenceTable(policy, preview.policyWhenIssued, product, at ?? now),
     request: (asked, preview) =>
       previewedRequest('POST', policyPath(policy, 'endorsements'), { ...asked, state: 'issued' }, preview),
@@ -141,7 +141,10 @@ export function Endorse({ policy, product, close }: TransactionProps): View {
         name,
         setName,
       ),
-      dayInput(DESK.from, from, setFrom, { fault: faults.get('endorsement.startTimestamp') }),
+      dayInput(DESK.from, from, setFrom, {
+        isRequired: true,
+        fault: faults.get('endorsement.startTimestamp'),
+      }),
       asksReprice && checkInput(DESK.reprice, reprice, setReprice),
       h(
         'details',

@@ -3,6 +3,7 @@ import { useId } from 'preact/hooks'
 import { clockAt, timeOf } from '../calendar.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { zone } from '../session.ts'
+import { FORMS } from './words.ts'
 
 type Labelled = {
   readonly label: string
@@ -61,17 +62,18 @@ export const textInput = (
       }),
   })
 
-/** An input for a day in the tenant's zone, such as 2027-03-01. */
+/** An input for a day in the tenant's zone, such as 2027-03-01. A day that is required and missing is an error. */
 export const dayInput = (
   label: string,
   value: string,
   change: (text: string) => void,
-  common: Common = {},
+  { isRequired = false, ...common }: Common & { readonly isRequired?: boolean } = {},
 ): View =>
   part(Field, {
     key: label,
     label,
     ...common,
+    ...(isRequired && value === '' && { fault: FORMS.requiredDay }),
     control: attributes =>
       h('input', { ...attributes, type: 'date', value, input: event => change(inputValue(event)) }),
   })

@@ -14,7 +14,8 @@ import { Fields } from './fields.ts'
 import { beginOf, checkInput, dayInput, dayOf, type Option, selectInput } from './inputs.ts'
 import { useUploads } from './media.ts'
 import { confirmation, useSubmission } from './submission.ts'
-import { type Filled, NOTHING, newRecordFields } from './values.ts'
+import { type Filled, missingFields, NOTHING, newRecordFields } from './values.ts'
+import { FORMS } from './words.ts'
 
 /** Opens the new record and shows a message there. */
 function openRecord(address: string, text: string): void {
@@ -37,6 +38,8 @@ function NewHolder({ product }: { readonly product: ProductDetail }): View {
   const submission = useSubmission<Policyholder>(({ locator }) =>
     openRecord(`#/policyholder/${encodeURIComponent(locator)}`, DESK.policyholderSaved),
   )
+  const values = newRecordFields(fields, filled).fieldValues
+  const missing = missingOfHolder(fields, filled)
   return page(
     DESK.newPolicyholder,
     h(
@@ -58,9 +61,18 @@ function NewHolder({ product }: { readonly product: ProductDetail }): View {
     confirmation(submission, DESK.save, {
       method: 'POST',
       path: '/policyholder/create',
-      body: { completed: true, values: newRecordFields(fields, filled).fieldValues },
+      body: { completed: true, values },
+      missing: new Map(missing.map(name => [name, FORMS.required])),
     }),
   )
+}
+
+/** Requests may leave out any field of a policyholder (brief 7), so the form checks them. One without any value has no name. */
+function missingOfHolder(fields: readonly Field[], filled: Filled): readonly string[] {
+  const missing = missingFields(fields, filled)
+  const [first] = fields
+  const isEmpty = Object.keys(newRecordFields(fields, filled).fieldValues).length === 0
+  return missing.length === 0 && isEmpty && first ? [first.name] : missing
 }
 
 /** The form for a quote for a policyholder, of the product that the address names or of the first product. */
@@ -126,8 +138,11 @@ function NewQuote({ holder, product, choices }: QuoteShown): View {
             selectInput(DESK.product, choices, product.name, name => {
               location.hash = `${address}/${encodeURIComponent(name)}`
             }),
-          dayInput(DESK.starts, start, setStart, { fault: faults.get('policyStartTimestamp') }),
-          dayInput(DESK.termEnds, end, setEnd, { fault: faults.get('policyEndTimestamp') }),
+          dayInput(DESK.starts, start, setStart, {
+            isRequired: true,
+            fault: faults.get('policyStartTimestamp'),
+          }),
+          dayInput(DESK.termEnds, end, setEnd, { isRequired: true, fault: faults.get('policyEndTimestamp') }),
           selectInput(
             DESK.schedule,
             product.paymentSchedules.map(({ name, displayName }): Option => [name, displayName]),
@@ -167,7 +182,7 @@ function NewQuote({ holder, product, choices }: QuoteShown): View {
           finalize: !isDraft,
         },
       },
-      !uploads.isUploading,
+      !uploads.isUploading && start !== '' && end !== '',
     ),
   )
 }

@@ -2,14 +2,16 @@
 import { useRef, useState } from 'preact/hooks'
 import { Problem } from '../api.ts'
 import { isNegative, isZero, sum } from '../decimal.ts'
-import { type Child, h, type View } from '../element.ts'
+import { type Child, h, part, type View } from '../element.ts'
 import { day, money, signedMoney, words } from '../format.ts'
 import { previewPolicy } from '../large-policies.ts'
-import { badge, facts, problemNote, table } from '../parts.ts'
+import { badge, facts, table } from '../parts.ts'
 import type { Policy, Preview, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { differences } from './difference.ts'
+import { useLostFocus } from './lost-focus.ts'
 import { type Faults, faultsOf } from './places.ts'
+import { Refused } from './submission.ts'
 import { FORMS } from './words.ts'
 
 /** Returns the amount with the opposite sign. */
@@ -63,10 +65,16 @@ export const previewPlace = (policy: Policy, { preview, isBusy, failure }: Previ
     'div',
     { class: 'preview', role: 'status', 'aria-busy': isBusy ? 'true' : undefined },
     isBusy && h('p', { class: 'soft' }, DESK.previewing),
-    failure !== undefined && problemNote(failure),
+    failure !== undefined && part(Refused, { failure }),
     preview && previewView(policy, preview),
     preview && more,
   )
+
+function ResultHeading({ preview }: { readonly preview: Preview }): View {
+  const place = useRef<HTMLElement>(null)
+  useLostFocus(() => place.current, preview)
+  return h('h3', { ref: place, tabindex: -1 }, DESK.previewTitle)
+}
 
 function previewView(policy: Policy, preview: Preview): Child {
   const { price, invoices, automatedUnderwritingResult: underwriting, conflicts } = preview
@@ -75,7 +83,7 @@ function previewView(policy: Policy, preview: Preview): Child {
   const documents = preview.policyWhenIssued.documents.filter(({ locator }) => !known.has(locator))
   const heldBack = sum(price.holdbacks.map(({ amount }) => amount))
   return [
-    h('h3', {}, DESK.previewTitle),
+    part(ResultHeading, { preview }),
     underwriting &&
       facts([
         [DESK.underwriting, badge(underwriting.decision)],

@@ -1,15 +1,34 @@
 // A single write: it is carried out once, however often the button is pressed and even if the response is lost.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type CallOptions, call, Problem, registerSignInPrompt, SignedOut } from '../api.ts'
-import { type Child, h, type View } from '../element.ts'
+import { type Child, h, part, type View } from '../element.ts'
 import { problemNote } from '../parts.ts'
 import { DESK } from '../words.ts'
+import { useLostFocus } from './lost-focus.ts'
 import { type Faults, faultsOf } from './places.ts'
 import { signInAgain } from './sign-in-again.ts'
+import { FORMS } from './words.ts'
 
 export type Request = Pick<CallOptions, 'body' | 'form' | 'headers'> & {
   readonly method: string
   readonly path: string
+  /** What the form still needs, by place. If there is anything, the request is not sent. */
+  readonly missing?: Faults
+}
+
+/** The form lacks required input. */
+class Incomplete extends Error {
+  readonly faults: Faults
+
+  constructor(faults: Faults) {
+    super(FORMS.incomplete)
+    this.faults = faults
+  }
+}
+
+function faultsIn(failure: unknown): Faults {
+  if (failure instanceof Incomplete) return failure.faults
+  return failure instanceof Problem ? faultsOf(failure.body) : NO_FAULTS
 }
 
 /** Returns a key that no other request has. */
@@ -46,9 +65,13 @@ export function useSubmission<Answer>(after: (answer: Answer) => void): Submissi
   return {
     state,
     failure,
-    faults: failure instanceof Problem ? faultsOf(failure.body) : NO_FAULTS,
+    faults: faultsIn(failure),
     async run(request) {
       if (isUnderWay.current) return
+      if (request.missing && request.missing.size > 0) {
+        show({ state: 'refused', failure: new Incomplete(request.missing) })
+        return
+      }
       isUnderWay.current = true
       if (key.current === '') key.current = newKey()
       const { method, path, headers, ...content } = lost.current ?? request
@@ -100,8 +123,7 @@ export function confirmation(
       'div',
       { class: 'said', 'aria-live': 'polite' },
       state === 'lost' && lostNote(failure),
-      state === 'refused' &&
-        (failure instanceof SignedOut ? h('p', { class: 'notice' }, DESK.signedOut) : problemNote(failure)),
+      state === 'refused' && part(Refused, { failure }),
     ),
     h(
       'p',
@@ -118,6 +140,23 @@ export function confirmation(
       ),
     ),
   ]
+}
+
+/** Shows why nothing was done, and moves the focus to the first field with an error. */
+export function Refused({ failure }: { readonly failure: unknown }): View {
+  const place = useRef<HTMLElement>(null)
+  useLostFocus(
+    () => place.current!.closest('dialog, main')?.querySelector('[aria-invalid="true"]') ?? place.current,
+    failure,
+    failure instanceof Incomplete,
+  )
+  return h('div', { ref: place, tabindex: -1 }, refusalNote(failure))
+}
+
+function refusalNote(failure: unknown): View {
+  if (failure instanceof SignedOut) return h('p', { class: 'notice' }, DESK.signedOut)
+  if (failure instanceof Incomplete) return h('p', { class: 'notice bad' }, failure.message)
+  return problemNote(failure)
 }
 
 export const lostNote = (failure: unknown): View =>

@@ -130,6 +130,7 @@ export function Renew({ policy, product, close }: TransactionProps): View {
     kind: 'renewal',
     previewing,
     submission,
+    isHeldUp: end === '',
     confirm: DESK.issueRenewal,
     body: () => ({
       renewalEndTimestamp: beginOf(end),
@@ -139,6 +140,7 @@ export function Renew({ policy, product, close }: TransactionProps): View {
       previewedRequest('POST', policyPath(policy, 'renewals'), { ...asked, state: 'issued' }, preview),
     children: [
       dayInput(DESK.until, end, setEnd, {
+        isRequired: true,
         fault: previewing.faults.get('renewal.renewalEndTimestamp'),
       }),
       selectInput(DESK.schedule, [['', DESK.scheduleStays], ...schedules], schedule, setSchedule),
@@ -166,7 +168,7 @@ export function Cancel({ policy, product, close }: TransactionProps): View {
     kind: 'cancellation',
     previewing,
     submission,
-    isHeldUp: categories.length > 0 && category === '',
+    isHeldUp: from === '' || (categories.length > 0 && category === ''),
     confirm: DESK.issueCancellation,
     body: () => body,
     mayInvalidate: true,
@@ -190,7 +192,10 @@ export function Cancel({ policy, product, close }: TransactionProps): View {
           setCategory,
           { hint: DESK.categoryHint, fault: previewing.faults.get('cancellation.cancellationCategory') },
         ),
-      dayInput(DESK.ends, from, setFrom, { fault: previewing.faults.get('cancellation.effectiveTimestamp') }),
+      dayInput(DESK.ends, from, setFrom, {
+        isRequired: true,
+        fault: previewing.faults.get('cancellation.effectiveTimestamp'),
+      }),
     ],
   })
 }

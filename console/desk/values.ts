@@ -43,6 +43,17 @@ export const newRecordFields = (fields: readonly Field[], { values, groups }: Fi
   fieldGroups: groupFields(fields, values).flatMap(field => groupsToAdd(field, groups[field.name] ?? [])),
 })
 
+/** The names of required fields without a value, of fields whose conditions hold. */
+export const missingFields = (fields: readonly Field[], { values, groups }: Filled): string[] =>
+  fields
+    .filter(field => !field.isOptional && isApplicable(field, fields, values))
+    .filter(({ type, name }) =>
+      type === 'group'
+        ? (groups[name] ?? []).length === 0
+        : (values[name] ?? []).every(text => text.trim() === ''),
+    )
+    .map(({ name }) => name)
+
 const isSame = (one: readonly string[] = [], other: readonly string[] = []): boolean =>
   JSON.stringify(one) === JSON.stringify(other)
 

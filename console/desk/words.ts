@@ -2,6 +2,9 @@
 
 export const FORMS = {
   // Fields.
+  incomplete: 'Fill in the marked fields. Nothing is saved yet.',
+  required: 'Enter a value.',
+  requiredDay: 'Enter a day.',
   noChoice: 'With the other entries, no choice is possible.',
   choicesFollow: (fields: string): string => `The choices depend on: ${fields}.`,
   choicesFailed: 'The choices could not be loaded. You can type the value.',

@@ -23,21 +23,30 @@ describe.skipIf(!BROWSER)('The desk', () => {
     await desk.go('/')
     await page.getByRole('link', { name: 'New policyholder' }).click()
     await settled(page)
-    await page.getByLabel('Salutation').selectOption('Frau')
-    await page.getByLabel('Last name').fill('Sommer')
-    await page.getByLabel('Postcode').fill('1011')
-    // An error is shown at its field.
+    // The form asks for what policyholder.form.json requires, and goes to the first field.
+    const invalid = () =>
+      page.evaluate(`[...document.querySelectorAll('[aria-invalid]')].map(one => one.name)`)
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await until(page, `document.querySelector('[name=postcode][aria-invalid]')`)
-    const described = await page.getByLabel('Postcode').getAttribute('aria-describedby')
-    expect(await page.locator(`[id="${described}"]`).textContent()).toContain('[0-9]{5}')
+    await page.getByText('Fill in the marked fields.').waitFor()
+    expect(await invalid()).toEqual(['salutation', 'first_name', 'last_name', 'street', 'postcode', 'city'])
+    expect(await page.evaluate('document.activeElement.name')).toBe('salutation')
+    expect(await page.getByLabel('Telephone (optional)').count()).toBe(1)
+    expect(await page.getByLabel('Company').count()).toBe(0)
+    await page.getByLabel('Salutation').selectOption('Frau')
     for (const [label, text] of [
       ['First name', 'Ida'],
+      ['Last name', 'Sommer'],
       ['Street', 'Parkweg 3'],
-      ['Postcode', '10115'],
+      ['Postcode', '1011'],
       ['City', 'Berlin'],
     ] as const)
       await page.getByLabel(label).fill(text)
+    // The service's error is shown at its field, which gets the focus that the disabled button lost.
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await until(page, `document.activeElement.matches('[name=postcode][aria-invalid]')`)
+    const described = await page.getByLabel('Postcode').getAttribute('aria-describedby')
+    expect(await page.locator(`[id="${described}"]`).textContent()).toContain('[0-9]{5}')
+    await page.getByLabel('Postcode').fill('10115')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await desk.said('The policyholder is saved.')
     await settled(page)
@@ -355,10 +364,23 @@ describe.skipIf(!BROWSER)('The desk', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Renew')
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
+    const ends = page.getByLabel('New term ends')
+    const day = await ends.inputValue()
+    await ends.fill('')
+    await page.getByText('Enter a day.').waitFor()
+    expect(await desk.dialog.getByRole('button', { name: 'Preview' }).isDisabled()).toBe(true)
+    // A rejected preview, and one that succeeds, move the focus from the button to the result.
+    await ends.fill('2020-01-01')
     await tabTo('Preview')
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid')
     await page.keyboard.press('Enter')
+    await page.getByText('must be after the policy').waitFor()
+    expect(await page.evaluate(`document.activeElement.textContent`)).toContain('must be after the policy')
+    await ends.fill(day)
+    await tabTo('Preview')
+    await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Result' }).waitFor()
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Result')
     await tabTo('Issue the renewal')
     await page.keyboard.press('Enter')
     await desk.said('The renewal is issued.')
