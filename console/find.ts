@@ -95,6 +95,9 @@ const fieldsOf = (path: '/policies' | '/policyholders'): Promise<string[]> =>
     }
   })
 
+/** In characters. The service rejects longer texts. */
+export const LONGEST_SEARCH = 256
+
 const FOUND_AT_MOST = 20
 
 export type Found = {

@@ -1,7 +1,7 @@
 // The frame around every page: the skip link, the search, the signed-in user.
 import { useState } from 'preact/hooks'
 import { h, part, type View } from './element.ts'
-import { permissions } from './find.ts'
+import { LONGEST_SEARCH, permissions } from './find.ts'
 import type { Session } from './session.ts'
 import { pagesFor } from './tenant/pages.ts'
 import { usePromise } from './use-promise.ts'
@@ -35,6 +35,7 @@ const search = (asked: string): View =>
       'aria-label': FRAME.search,
       placeholder: FRAME.searchHint,
       autocomplete: 'off',
+      maxlength: LONGEST_SEARCH,
       spellcheck: false,
       'aria-keyshortcuts': '/',
       defaultValue: asked,

@@ -107,13 +107,14 @@ async function view(): Promise<View> {
     const { figureLinesView, figuresView } = await figurePages()
     return name ? await figureLinesView(name, query, signal) : figuresView(query, signal)
   }
-  if (kind === 'new') {
+  if (kind === 'new' && name) {
     const { newHolderView, newQuoteView } = await desk()
-    return name === 'quote' && tab !== '' ? await newQuoteView(tab, product) : await newHolderView()
+    if (name === 'quote' && tab !== '') return await newQuoteView(tab, product)
+    if (name === 'policyholder') return await newHolderView()
   }
   if (kind === 'tenant') return (await tenantPages()).tenantView(parts.slice(1), query, signal)
   if (kind === 'work') return workView(name ?? '', query, signal)
-  if (kind === 'search') return searchView(query.get('q') ?? '', signal)
+  if (kind === 'search') return searchView(query.get('q')?.trim() ?? '', signal)
   if (!kind) return homeView(signal)
   return h(
     'div',

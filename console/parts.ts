@@ -66,12 +66,16 @@ export function problemNote(failure: unknown, again?: () => void): View {
     problem?.body.referenceId &&
       problem.status >= 500 &&
       h('p', { class: 'soft' }, FRAME.reference, ' ', h('code', {}, problem.body.referenceId)),
-    again &&
-      !missing &&
-      problem?.status !== 404 &&
-      h('button', { type: 'button', click: again }, FRAME.tryAgain),
+    again && mayPass(problem) && h('button', { type: 'button', click: again }, FRAME.tryAgain),
   )
 }
+
+/** Whether the same request may succeed later, which it does not if it is invalid or forbidden. */
+const mayPass = (problem: Problem | undefined): boolean =>
+  problem === undefined ||
+  problem.status === 0 ||
+  [409, 429].includes(problem.status) ||
+  problem.status >= 500
 
 function headOf(problem: Problem | undefined): string {
   if (problem?.status === 403) return FRAME.forbidden

@@ -216,6 +216,9 @@ export const FRAME = {
 
 /** Texts of the first page, of searches and of policyholders. */
 export const HOME = {
+  search: 'Search',
+  nothingToFind: 'Type a locator, a name or a number plate above.',
+  searchTooLong: (most: number): string => `Search for at most ${most} characters.`,
   searchFor: (text: string): string => `Search for “${text}”`,
   searched: (fields: string): string => ` Searched: ${fields}.`,
   nothingFound: (text: string): string => `Nothing begins with “${text}”.`,

@@ -12,7 +12,7 @@ import type {
   WorkItem,
   WorkList,
 } from '../wire.ts'
-import { type ListName, WORK_LISTS } from './words.ts'
+import { type ListName, POLICY_STATES, WORK_LISTS } from './words.ts'
 
 /** Records on a page. The console never keeps more than one page. */
 export const PAGE_SIZE = 50
@@ -30,16 +30,33 @@ export type Choice = {
   readonly from: string
 }
 
+/** The records of lists that have several kinds. */
+export const TYPES: Partial<Record<ListName, readonly string[]>> = {
+  applications: ['endorsement', 'renewal'],
+  quoted: ['quote', 'endorsement', 'renewal'],
+}
+
+export const STATES: Partial<Record<ListName, readonly string[]>> = {
+  policies: POLICY_STATES,
+  deliveries: ['failed', 'diverted'],
+}
+
+/** Lists of a period that ends or began within a number of days, and that number if none is chosen. */
+export const DAYS: Partial<Record<ListName, number>> = { expiring: 30, reinstatable: 90 }
+
+export const hasProduct = (list: ListName): boolean => list !== 'deliveries' && list !== 'migrations'
+
 export const isList = (name: string): name is ListName => Object.hasOwn(WORK_LISTS, name)
 
+/** Reads the filters that the list has. */
 export const choiceOf = (list: ListName, query: URLSearchParams): Choice => {
-  const text = (name: string): string => query.get(name) ?? ''
+  const text = (name: string, isFilter = true): string => (isFilter ? (query.get(name)?.trim() ?? '') : '')
   return {
     list,
-    product: text('product'),
-    type: text('type'),
-    state: text('state'),
-    days: text('days'),
+    product: text('product', hasProduct(list)),
+    type: text('type', TYPES[list] !== undefined),
+    state: text('state', STATES[list] !== undefined),
+    days: text('days', DAYS[list] !== undefined),
     from: text('from'),
   }
 }

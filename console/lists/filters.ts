@@ -4,43 +4,34 @@ import { type Attributes, type Child, h, part, type View } from '../element.ts'
 import { products } from '../find.ts'
 import { words } from '../format.ts'
 import { usePromise } from '../use-promise.ts'
-import { addressOf, type Choice } from './ask.ts'
-import { type ListName, POLICY_STATES, WORDS } from './words.ts'
-
-const TYPES: Partial<Record<ListName, readonly string[]>> = {
-  applications: ['endorsement', 'renewal'],
-  quoted: ['quote', 'endorsement', 'renewal'],
-}
-
-const namesOf = (names: readonly string[]): readonly Option[] => names.map(name => [name, words(name)])
+import { choiceFault, countFault } from './address-list.ts'
+import { addressOf, type Choice, DAYS, hasProduct, STATES, TYPES } from './ask.ts'
+import { type ListName, WORDS } from './words.ts'
 
 const MOST_DAYS = 366
+
+const namesOf = (names: readonly string[] = []): readonly Option[] => names.map(name => [name, words(name)])
 
 export function filterForm(choice: Choice): View | undefined {
   const { list, product, type, state, days } = choice
   const fields = [
-    list !== 'deliveries' && list !== 'migrations' && productSelect(product),
-    TYPES[list] &&
-      select(
-        'type',
-        WORDS.type,
-        TYPES[list].map(name => [name, words(name)] as const),
-        type,
-      ),
-    list === 'policies' && select('state', WORDS.state, namesOf(POLICY_STATES), state),
-    list === 'deliveries' &&
-      select(
-        'state',
-        WORDS.state,
-        ['failed', 'diverted'].map(name => [name, words(name)] as const),
-        state,
-      ),
-    (list === 'expiring' || list === 'reinstatable') &&
-      daysInput(WORDS.days[list], days, list === 'expiring' ? '30' : '90'),
+    hasProduct(list) && productSelect(product),
+    TYPES[list] && select('type', WORDS.type, namesOf(TYPES[list]), type),
+    STATES[list] && select('state', WORDS.state, namesOf(STATES[list]), state),
+    isOfDays(list) && daysInput(WORDS.days[list], days, String(DAYS[list])),
   ].filter(field => field !== false && field !== undefined)
   if (fields.length === 0) return undefined
   return choiceForm(fields, chosen => addressOf(choice, { ...chosen, from: '' }))
 }
+
+const isOfDays = (list: ListName): list is keyof typeof WORDS.days => DAYS[list] !== undefined
+
+/** What is wrong with the filters of an address. Any product may be named, because the list may know more than the account. */
+export const choiceFaults = ({ list, type, state, days }: Choice): readonly (string | undefined)[] => [
+  choiceFault(WORDS.type, namesOf(TYPES[list]), type),
+  choiceFault(WORDS.state, namesOf(STATES[list]), state),
+  isOfDays(list) ? countFault(WORDS.days[list], MOST_DAYS, days) : undefined,
+]
 
 /** `address` builds the new address from the chosen values, by the names of the fields. */
 export const choiceForm = (

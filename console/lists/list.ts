@@ -3,10 +3,11 @@ import { type Child, h, part, type View } from '../element.ts'
 import { displayNames } from '../find.ts'
 import { dayOrMoment, money, words } from '../format.ts'
 import { lazyHolderName } from '../holder-name.ts'
-import { badge, type Column, emptyNote, loadedSection, table } from '../parts.ts'
+import { badge, type Column, emptyNote, table } from '../parts.ts'
 import { policyColumns } from '../policy-table.ts'
 import { usePromise } from '../use-promise.ts'
 import type { FailedDelivery, MigrationSummary, WorkItem } from '../wire.ts'
+import { addressedList } from './address-list.ts'
 import {
   addressOf,
   type Choice,
@@ -21,7 +22,7 @@ import {
   workCounts,
   workPage,
 } from './ask.ts'
-import { filterForm } from './filters.ts'
+import { choiceFaults, filterForm } from './filters.ts'
 import { pageLinks } from './pages.ts'
 import { type ListName, WORDS, WORK_LISTS } from './words.ts'
 
@@ -47,7 +48,14 @@ export function workView(name: string, query: URLSearchParams, signal: AbortSign
     h('h1', { tabindex: -1 }, title, ' ', asked && part(Count, { asked })),
     h('p', { class: 'soft' }, about),
     filterForm(choice),
-    loadedSection('the list', () => content(choice, signal)),
+    addressedList({
+      what: 'the list',
+      faults: choiceFaults(choice),
+      from: choice.from,
+      whole: `#/work/${name}`,
+      firstPage: addressOf(choice, { from: '' }),
+      load: () => content(choice, signal),
+    }),
   )
 }
 

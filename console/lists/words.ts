@@ -92,6 +92,13 @@ export const WORDS = {
   nextPage: 'Next page',
   firstPage: 'First page',
   end: 'End of the list.',
+  notAChoice: (filter: string, value: string): string =>
+    `“${value}” is not a choice of “${filter}”. The address is incomplete or out of date.`,
+  notACount: (filter: string, most: number): string =>
+    `“${filter}” must be a whole number from 1 to ${most}.`,
+  notADay: (filter: string): string => `“${filter}” must be a day, such as 2026-11-01.`,
+  periodEndsFirst: 'The period ends before it begins.',
+  noPage: 'This page of the list does not exist. The address is incomplete or out of date.',
   noneChosen: 'Nothing on the list matches this selection.',
   showAll: 'Show the whole list',
   record: 'Record',

@@ -2,8 +2,10 @@
 import { queryOf } from '../api.ts'
 import { timeOf } from '../calendar.ts'
 import type { View } from '../element.ts'
+import { dayFault } from '../lists/address-list.ts'
 import { input } from '../lists/filters.ts'
 import { pageLinks } from '../lists/pages.ts'
+import { WORDS as LISTS } from '../lists/words.ts'
 import { zone } from '../session.ts'
 import { TENANT } from './words.ts'
 
@@ -48,6 +50,12 @@ export const spanInputs = ({ from, until }: { from: string; until: string }): Vi
   input('from', TENANT.from, from, { type: 'date' }),
   input('until', TENANT.until, until, { type: 'date' }),
 ]
+
+export const spanFaults = ({ from, until }: { from: string; until: string }): (string | undefined)[] => {
+  const faults = [dayFault(TENANT.from, from), dayFault(TENANT.until, until)]
+  const isReversed = from !== '' && until !== '' && until <= from
+  return faults.every(fault => fault === undefined) && isReversed ? [LISTS.periodEndsFirst] : faults
+}
 
 /** Returns when the day begins in the tenant's zone, in milliseconds as text. Empty if it is not a day. */
 export const msOfDay = (day: string): string => String((day === '' ? undefined : timeOf(day, zone())) ?? '')

@@ -3,6 +3,7 @@ import { AUDIT_ACTIONS } from '../../src/access/audit/actions.ts'
 import { get, queryOf } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
+import { choiceFault } from '../lists/address-list.ts'
 import { input, type Option, select } from '../lists/filters.ts'
 import { type Column, facts, table } from '../parts.ts'
 import type { AuditEntry, AuditPage } from '../wire.ts'
@@ -22,11 +23,12 @@ export const auditPage = ({ query, signal }: Opened): Shown => ({
       none: WORDS.none,
       names: ['action', 'username', 'subject', 'requestId'],
       fields: ({ action, username, subject, requestId }) => [
-        actionSelect(action),
+        select('action', WORDS.action, ACTIONS, action),
         input('username', WORDS.user, username),
         input('subject', WORDS.subject, subject),
         input('requestId', WORDS.request, requestId),
       ],
+      faults: ({ action }) => [choiceFault(WORDS.action, ACTIONS, action)],
       async load(asked, { from, until }) {
         const days = { startTimestamp: msOfDay(from), endTimestamp: msOfDay(until) }
         const { entries, pagingToken } = await get<AuditPage>(
@@ -43,17 +45,7 @@ export const auditPage = ({ query, signal }: Opened): Shown => ({
   ],
 })
 
-/** The address may name an action that the service records and this console does not know. */
-const actionSelect = (chosen: string): View => {
-  const names: readonly string[] = AUDIT_ACTIONS
-  const all = chosen === '' || names.includes(chosen) ? names : [...names, chosen]
-  return select(
-    'action',
-    WORDS.action,
-    all.map((name): Option => [name, words(name)]),
-    chosen,
-  )
-}
+const ACTIONS = AUDIT_ACTIONS.map((name): Option => [name, words(name)])
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
   { head: TENANT.when, cell: ({ timestamp }) => moment(timestamp) },

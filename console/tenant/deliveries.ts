@@ -4,6 +4,7 @@ import { actionButtons } from '../action-buttons.ts'
 import { get, ownTenant, queryOf } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
+import { choiceFault } from '../lists/address-list.ts'
 import { input, type Option, select } from '../lists/filters.ts'
 import { badge, type Column, emptyNote, facts, table } from '../parts.ts'
 import type { Delivery, DeliveryList, Webhook } from '../wire.ts'
@@ -13,6 +14,7 @@ import { confirmButton } from './page.ts'
 import { TENANT, WEBHOOKS as WORDS } from './words.ts'
 
 const STATES: readonly Delivery['state'][] = ['waiting', 'pending', 'sent', 'failed', 'diverted', 'skipped']
+const STATE_OPTIONS = STATES.map((one): Option => [one, words(one)])
 
 export const deliveriesSection = (
   webhook: Webhook,
@@ -27,14 +29,10 @@ export const deliveriesSection = (
     none: WORDS.noDeliveries,
     names: ['state', 'eventLocator'],
     fields: ({ state, eventLocator }) => [
-      select(
-        'state',
-        TENANT.state,
-        STATES.map((one): Option => [one, words(one)]),
-        state,
-      ),
+      select('state', TENANT.state, STATE_OPTIONS, state),
       input('eventLocator', WORDS.eventLocator, eventLocator),
     ],
+    faults: ({ state }) => [choiceFault(TENANT.state, STATE_OPTIONS, state)],
     async load(asked, { from, until }) {
       const days = { from: isoOfDay(from), to: isoOfDay(until) }
       const { items, pagingToken } = await get<DeliveryList>(

@@ -3,7 +3,8 @@ import { get, queryOf } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
 import { displayNames } from '../find.ts'
 import { moment, words } from '../format.ts'
-import { choiceForm, select } from '../lists/filters.ts'
+import { addressedList, choiceFault } from '../lists/address-list.ts'
+import { choiceForm, type Option, select } from '../lists/filters.ts'
 import { badge, type Column, emptyNote, facts, loadedSection, section, table } from '../parts.ts'
 import type { DeploymentEntry, DeploymentLog, DeploymentLogPage, VersionChanges } from '../wire.ts'
 import { addressOf, PAGE_SIZE, pagesOf } from './address.ts'
@@ -13,22 +14,31 @@ import { TENANT, LOG as WORDS, DEPLOYMENTS as WORDS_OF_VERSIONS } from './words.
 
 const LOG = '/deployments/log'
 
+const REFUSED_OPTIONS: readonly Option[] = [['true', WORDS.onlyRefused]]
+
 export const logSection = ({ query, signal, held }: Opened): View => {
   const refused = query.get('refused') ?? ''
   const from = query.get('page') ?? ''
   return section(
     WORDS.log,
-    choiceForm([select('refused', WORDS.which, [['true', WORDS.onlyRefused]], refused)], chosen =>
+    choiceForm([select('refused', WORDS.which, REFUSED_OPTIONS, refused)], chosen =>
       addressOf(['deployments'], chosen),
     ),
-    loadedSection(WORDS.loads, async () => {
-      const asked = queryOf({ refused, pageSize: PAGE_SIZE, pagingToken: from })
-      const { entries, pagingToken } = await get<DeploymentLogPage>(`${LOG}/list?${asked}`, signal)
-      if (entries.length === 0 && from === '') return emptyNote(WORDS.none)
-      return [
-        entries.length > 0 && logTable(entries, held),
-        pagesOf(['deployments'], { refused }, from, { count: entries.length, next: pagingToken }),
-      ]
+    addressedList({
+      what: WORDS.loads,
+      faults: [choiceFault(WORDS.which, REFUSED_OPTIONS, refused)],
+      from,
+      whole: addressOf(['deployments']),
+      firstPage: addressOf(['deployments'], { refused }),
+      async load() {
+        const asked = queryOf({ refused, pageSize: PAGE_SIZE, pagingToken: from })
+        const { entries, pagingToken } = await get<DeploymentLogPage>(`${LOG}/list?${asked}`, signal)
+        if (entries.length === 0 && from === '') return emptyNote(WORDS.none)
+        return [
+          entries.length > 0 && logTable(entries, held),
+          pagesOf(['deployments'], { refused }, from, { count: entries.length, next: pagingToken }),
+        ]
+      },
     }),
   )
 }

@@ -59,12 +59,12 @@ const deploymentTable = (deployed: readonly DeployedVersion[], held: ReadonlySet
 
 async function versionPage(version: string, { query, signal, held }: Opened): Promise<Shown> {
   const path = `/deployments/${encodeURIComponent(version)}`
-  const since = query.get('since') ?? ''
   const [deployed, { tenantAssets }] = await Promise.all([
     versionsDeployed(signal),
     get<Deployment>(path, signal),
   ])
   const earlier = versionsOf(deployed).filter(one => Number(one) < Number(version))
+  const since = earlier.find(one => one === query.get('since')) ?? ''
   return {
     title: WORDS.versionNamed(version),
     content: [

@@ -1,9 +1,10 @@
 // Lists of past events, newest first, one page at a time. The address has the days and the other filters.
 
 import type { Child, View } from '../element.ts'
+import { addressedList } from '../lists/address-list.ts'
 import { choiceForm } from '../lists/filters.ts'
-import { emptyNote, loadedSection } from '../parts.ts'
-import { addressOf, PAGE_SIZE, pagesOf, readFilters, spanInputs, spanOf } from './address.ts'
+import { emptyNote } from '../parts.ts'
+import { addressOf, PAGE_SIZE, pagesOf, readFilters, spanFaults, spanInputs, spanOf } from './address.ts'
 
 type Page = {
   readonly count: number
@@ -19,6 +20,7 @@ type History<Name extends string> = {
   /** The filters in addition to the days, and their fields. */
   readonly names: readonly Name[]
   readonly fields: (chosen: Record<Name, string>) => readonly View[]
+  readonly faults?: (chosen: Record<Name, string>) => readonly (string | undefined)[]
   /** The object of "Loading", such as "the audit trail". */
   readonly what: string
   readonly none: string
@@ -37,6 +39,7 @@ export function history<Name extends string>({
   query,
   names,
   fields,
+  faults = () => [],
   what,
   none,
   load,
@@ -46,13 +49,20 @@ export function history<Name extends string>({
   const from = query.get('page') ?? ''
   return [
     choiceForm([...spanInputs(span), ...fields(chosen)], typed => addressOf(path, typed)),
-    loadedSection(what, async () => {
-      const { count, table, next } = await load(
-        { ...chosen, order: 'newestFirst', pageSize: PAGE_SIZE, pagingToken: from },
-        span,
-      )
-      if (count === 0 && from === '' && next === undefined) return emptyNote(none)
-      return [count > 0 && table(), pagesOf(path, { ...chosen, ...span }, from, { count, next })]
+    addressedList({
+      what,
+      faults: [...spanFaults(span), ...faults(chosen)],
+      from,
+      whole: addressOf(path),
+      firstPage: addressOf(path, { ...chosen, ...span }),
+      async load() {
+        const { count, table, next } = await load(
+          { ...chosen, order: 'newestFirst', pageSize: PAGE_SIZE, pagingToken: from },
+          span,
+        )
+        if (count === 0 && from === '' && next === undefined) return emptyNote(none)
+        return [count > 0 && table(), pagesOf(path, { ...chosen, ...span }, from, { count, next })]
+      },
     }),
   ]
 }

@@ -4,7 +4,8 @@ import { actionButtons } from '../action-buttons.ts'
 import { get, ownTenant, queryOf } from '../api.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
-import { choiceForm, select } from '../lists/filters.ts'
+import { addressedList, choiceFault } from '../lists/address-list.ts'
+import { choiceForm, type Option, select } from '../lists/filters.ts'
 import { badge, type Column, emptyNote, facts, loadedSection, problemNote, section, table } from '../parts.ts'
 import type { Migration, MigrationFailures, MigrationList, MigrationSummary } from '../wire.ts'
 import { addressOf, PAGE_SIZE, pagesOf, readFilters } from './address.ts'
@@ -33,6 +34,8 @@ const TONES: Readonly<Record<Migration['migrationState'], string>> = {
   error: 'failed',
 }
 
+const OPEN_OPTIONS: readonly Option[] = [['true', WORDS.open]]
+
 function listed({ query, signal, held }: Opened): Shown {
   const chosen = readFilters(query, ['open'])
   const from = query.get('page') ?? ''
@@ -40,18 +43,25 @@ function listed({ query, signal, held }: Opened): Shown {
     title: PAGES.migrations.title,
     content: [
       backLine(undefined),
-      choiceForm([select('open', WORDS.which, [['true', WORDS.open]], chosen.open)], typed =>
+      choiceForm([select('open', WORDS.which, OPEN_OPTIONS, chosen.open)], typed =>
         addressOf(['migrations'], typed),
       ),
-      loadedSection('the migrations', async () => {
-        const asked = queryOf({ ...chosen, pageSize: PAGE_SIZE, pagingToken: from })
-        const { items, pagingToken } = await get<MigrationList>(`${runs()}/list?${asked}`, signal)
-        if (items.length === 0 && from === '' && pagingToken === undefined)
-          return emptyNote(chosen.open === '' ? WORDS.none : WORDS.noneOpen)
-        return [
-          items.length > 0 && table(PAGES.migrations.title, columns(held.has('migration.read')), items),
-          pagesOf(['migrations'], chosen, from, { count: items.length, next: pagingToken }),
-        ]
+      addressedList({
+        what: 'the migrations',
+        faults: [choiceFault(WORDS.which, OPEN_OPTIONS, chosen.open)],
+        from,
+        whole: addressOf(['migrations']),
+        firstPage: addressOf(['migrations'], chosen),
+        async load() {
+          const asked = queryOf({ ...chosen, pageSize: PAGE_SIZE, pagingToken: from })
+          const { items, pagingToken } = await get<MigrationList>(`${runs()}/list?${asked}`, signal)
+          if (items.length === 0 && from === '' && pagingToken === undefined)
+            return emptyNote(chosen.open === '' ? WORDS.none : WORDS.noneOpen)
+          return [
+            items.length > 0 && table(PAGES.migrations.title, columns(held.has('migration.read')), items),
+            pagesOf(['migrations'], chosen, from, { count: items.length, next: pagingToken }),
+          ]
+        },
       }),
     ],
   }

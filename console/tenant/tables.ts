@@ -54,18 +54,15 @@ async function ofConfiguration(query: URLSearchParams, signal: AbortSignal): Pro
   const [newest] = versions
   if (newest === undefined) return emptyNote(DEPLOYMENTS.none)
   const version = versions.includes(chosen.version) ? chosen.version : newest
+  const since = versions.includes(chosen.since) ? chosen.since : ''
   const [entries, names] = await Promise.all([archiveOf(version, signal), displayNames()])
   const tables = await Promise.all(
     entries.filter(isTable).map(async ({ path, text }) => ({ path, rows: rowsOf(await text()) })),
   )
   return [
-    versionForm(versions, version, chosen.since),
-    chosen.since !== '' &&
-      loadedSection(
-        'the differences',
-        () => differences(version, chosen.since, names, signal),
-        version + chosen.since,
-      ),
+    versionForm(versions, version, since),
+    since !== '' &&
+      loadedSection('the differences', () => differences(version, since, names, signal), version + since),
     h('h3', {}, WORDS.list(version)),
     tables.length === 0
       ? emptyNote(WORDS.noTables)

@@ -4,6 +4,7 @@ import { type ActionButton, actionButtons } from '../action-buttons.ts'
 import { get, queryOf } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment } from '../format.ts'
+import { addressedList, choiceFault } from '../lists/address-list.ts'
 import { choiceForm, input, type Option, select } from '../lists/filters.ts'
 import { badge, type Column, emptyNote, facts, loadedSection, table } from '../parts.ts'
 import { session } from '../session.ts'
@@ -26,15 +27,37 @@ const TYPES: readonly User['accountType'][] = [
   'account.tenant.read.only.user',
 ]
 
+const TYPE_OPTIONS = TYPES.map((type): Option => [type, typeName(type)])
+const STATE_OPTIONS: readonly Option[] = [
+  ['true', WORDS.onlyDisabled],
+  ['false', WORDS.onlyOthers],
+]
+const SERVICE_OPTIONS: readonly Option[] = [
+  ['false', WORDS.people],
+  ['true', WORDS.programs],
+]
+
 export function usersPage({ query, signal, held }: Opened): Shown {
   const chosen = readFilters(query, NAMES)
+  const from = query.get('page') ?? ''
   return {
     title: PAGES.users.title,
     content: [
       backLine(undefined),
       filters(chosen),
       h('h2', { class: 'hidden' }, WORDS.users),
-      loadedSection('the users', () => page(chosen, query.get('page') ?? '', held, signal)),
+      addressedList({
+        what: 'the users',
+        faults: [
+          choiceFault(WORDS.type, TYPE_OPTIONS, chosen.accountType),
+          choiceFault(TENANT.state, STATE_OPTIONS, chosen.disabled),
+          choiceFault(WORDS.service, SERVICE_OPTIONS, chosen.service),
+        ],
+        from,
+        whole: addressOf(['users']),
+        firstPage: addressOf(['users'], chosen),
+        load: () => page(chosen, from, held, signal),
+      }),
     ],
   }
 }
@@ -43,31 +66,10 @@ const filters = (chosen: Chosen): View =>
   choiceForm(
     [
       input('username', WORDS.username, chosen.username),
-      select(
-        'accountType',
-        WORDS.type,
-        TYPES.map((type): Option => [type, typeName(type)]),
-        chosen.accountType,
-      ),
+      select('accountType', WORDS.type, TYPE_OPTIONS, chosen.accountType),
       input('role', WORDS.role, chosen.role),
-      select(
-        'disabled',
-        TENANT.state,
-        [
-          ['true', WORDS.onlyDisabled],
-          ['false', WORDS.onlyOthers],
-        ],
-        chosen.disabled,
-      ),
-      select(
-        'service',
-        WORDS.service,
-        [
-          ['false', WORDS.people],
-          ['true', WORDS.programs],
-        ],
-        chosen.service,
-      ),
+      select('disabled', TENANT.state, STATE_OPTIONS, chosen.disabled),
+      select('service', WORDS.service, SERVICE_OPTIONS, chosen.service),
     ],
     typed => addressOf(['users'], typed),
   )

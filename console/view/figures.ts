@@ -14,9 +14,9 @@ import { FIGURES } from './figures-words.ts'
 
 type Total = Report['totals'][number]
 
-/** The month of the address, such as 2026-11. By default the present month. */
+/** The month of the address, such as 2026-11. By default, and in place of another text, the present month. */
 const monthOf = (query: URLSearchParams): string =>
-  /^\d{4}-(?:0[1-9]|1[0-2])$/.test(query.get('month') ?? '')
+  /^(?:19|[2-8]\d)\d\d-(?:0[1-9]|1[0-2])$/.test(query.get('month') ?? '')
     ? query.get('month')!
     : clockAt(Date.now(), zone()).slice(0, 7)
 

@@ -5,6 +5,7 @@ import {
   type Found,
   holderFields,
   holderOf,
+  LONGEST_SEARCH,
   newest,
   openedLast,
   permissions,
@@ -60,6 +61,9 @@ function NewHolderLink(): View | null {
 }
 
 export function searchView(text: string, signal: AbortSignal): View {
+  const fault = text === '' ? HOME.nothingToFind : HOME.searchTooLong(LONGEST_SEARCH)
+  if (text === '' || text.length > LONGEST_SEARCH)
+    return h('div', {}, h('h1', { tabindex: -1 }, HOME.search), emptyNote(fault))
   return h(
     'div',
     {},

@@ -177,9 +177,57 @@ describe.skipIf(!BROWSER)('Work lists in the console', () => {
     await expect.poll(() => page.getByLabel('Ends within (days)').inputValue()).toBe('20')
     expect(await links()).toHaveLength(50)
     await go('/work/expiring?pagingToken=x&from=AAAA')
-    expect(await page.locator('.notice').textContent()).toContain('pagingToken')
+    expect(await page.locator('.notice').textContent()).toContain('This page of the list does not exist.')
+    await page.getByRole('link', { name: 'First page' }).click()
+    await settled(page)
+    expect(await links()).toHaveLength(50)
     await go('/work/lost')
     expect(await page.locator('main').textContent()).toContain('There is no list of that name.')
+  })
+
+  test('say which value of an address they do not accept, and ignore filters that they do not have', async () => {
+    const days = '“Ends within (days)” must be a whole number from 1 to 366.'
+    const choice = (value: string, filter: string) => `“${value}” is not a choice of “${filter}”.`
+    const noPage = 'This page of the list does not exist.'
+    for (const [to, text] of [
+      ['/work/expiring?days=abc', days],
+      ['/work/expiring?days=0', days],
+      ['/work/expiring?days=1.5', days],
+      ['/work/expiring?days=367', days],
+      ['/work/quoted?type=policy', choice('policy', 'Record')],
+      ['/work/policies?state=ended', choice('ended', 'State')],
+      ['/work/deliveries?state=sent', choice('sent', 'State')],
+      ['/tenant/users?accountType=x', choice('x', 'Account type')],
+      ['/tenant/users?disabled=x', choice('x', 'State')],
+      ['/tenant/users?page=x', noPage],
+      ['/tenant/audit?action=x', choice('x', 'Action')],
+      ['/tenant/audit?page=x', noPage],
+      ['/tenant/audit?from=2026-02-30', '“From” must be a day, such as 2026-11-01.'],
+      ['/tenant/audit?until=x', '“Before” must be a day, such as 2026-11-01.'],
+      ['/tenant/plugins?from=2027-01-01&until=2026-01-01', 'The period ends before it begins.'],
+      ['/tenant/deployments?refused=x', choice('x', 'Which')],
+      ['/tenant/migrations?open=x', choice('x', 'Which')],
+    ] as const) {
+      await go(to)
+      const notice = page.locator('.notice')
+      expect([to, await notice.textContent()]).toEqual([to, expect.stringContaining(text)])
+      // The link leads to a list that is shown.
+      await notice.getByRole('link').click()
+      await settled(page)
+      expect([to, await notice.count()]).toEqual([to, 0])
+    }
+    for (const to of ['/work/expiring?type=quote&state=x', '/figures?month=9999-12']) {
+      await go(to)
+      expect([to, await page.locator('.notice').count()]).toEqual([to, 0])
+    }
+    for (const [to, text] of [
+      ['/search?q=', 'Type a locator, a name or a number plate above.'],
+      [`/search?q=${'x'.repeat(257)}`, 'Search for at most 256 characters.'],
+      ['/new/lost', 'There is no page with this address.'],
+    ] as const) {
+      await go(to)
+      expect([to, await page.locator('main').textContent()]).toEqual([to, expect.stringContaining(text)])
+    }
   })
 
   test('can be used with the keyboard alone', async () => {
