@@ -58,7 +58,7 @@ export const skipLink = (): View =>
 
 /** `asked` is the text of the last search. */
 export function topBar(who: Session | undefined, asked: string, signOut: () => void): View {
-  const brand = h('a', { href: '#/', class: 'brand' }, mark(), FRAME.name)
+  const brand = h('a', { href: '#/', class: 'brand' }, mark(), h('span', {}, FRAME.name))
   if (!who) return h('header', { class: 'top', key: 'nobody' }, brand)
   return h(
     'header',

@@ -1,7 +1,8 @@
-// A dialog. It takes the focus and returns it when it closes. Escape closes it.
-import { useLayoutEffect, useRef } from 'preact/hooks'
+// A dialog. It takes the focus and returns it when it closes. Escape closes it, or first warns of entries that would be lost.
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type Child, h, type View } from '../element.ts'
 import { DESK } from '../words.ts'
+import { FORMS } from './words.ts'
 
 type Shown = {
   readonly title: string
@@ -13,6 +14,8 @@ type Shown = {
 
 export function Dialog({ title, close, isBusy = false, children }: Shown): View {
   const place = useRef<HTMLDialogElement>(null)
+  const isTyped = useRef(false)
+  const [warns, warn] = useState(false)
   useLayoutEffect(() => {
     const dialog = place.current!
     const before = document.activeElement
@@ -34,7 +37,20 @@ export function Dialog({ title, close, isBusy = false, children }: Shown): View 
         // A file input in the dialog also emits `cancel`, when the user chooses no file.
         if (event.target !== place.current) return
         event.preventDefault()
-        if (!isBusy) close()
+        if (isBusy) return
+        if (isTyped.current && !warns) warn(true)
+        else close()
+      },
+      // The browser lets a page prevent only the first of several Escapes in a row.
+      close: () => {
+        const dialog = place.current
+        if (!dialog?.isConnected) return
+        if (isBusy) dialog.showModal()
+        else close()
+      },
+      input: () => {
+        isTyped.current = true
+        warn(false)
       },
     },
     h(
@@ -43,6 +59,7 @@ export function Dialog({ title, close, isBusy = false, children }: Shown): View 
       h('h2', { id, tabindex: -1 }, title),
       h('button', { type: 'button', class: 'quiet', disabled: isBusy, click: close }, DESK.close),
     ),
+    h('div', { role: 'alert' }, warns && h('p', { class: 'notice warn' }, FORMS.escapeAgain)),
     children,
   )
 }

@@ -1,6 +1,7 @@
 // Texts of the desk's forms and dialogs, which are loaded with it. For another language, write another file of this shape.
 
 export const FORMS = {
+  escapeAgain: 'Your entries are not saved. Press Escape again to discard them.',
   // Fields.
   incomplete: 'Fill in the marked fields. Nothing is saved yet.',
   required: 'Enter a value.',

@@ -114,10 +114,12 @@ const TAB_OF: Readonly<Record<WorkItem['recordType'], string>> = {
   document: '/documents',
 }
 
-const recordName = ({ recordType, name, locator }: WorkItem): string =>
-  recordType === 'policy'
-    ? `${words(recordType)} ${locator}`
-    : `${words(recordType)} ${name ? words(name) : ''}`
+function recordName({ recordType, name = '', locator }: WorkItem): string {
+  const kind = words(recordType)
+  if (recordType === 'policy') return `${kind} ${locator}`
+  // A quote is called "quote 1" unless somebody has renamed it.
+  return words(name).startsWith(kind) ? words(name) : `${kind} ${words(name)}`
+}
 
 const recordLink = (item: WorkItem): View =>
   h(

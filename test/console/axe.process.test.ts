@@ -203,7 +203,8 @@ describe.skipIf(!BROWSER)('Accessibility checks with axe, light and dark', () =>
       await page.getByRole('dialog').waitFor()
       expect([name, await found()]).toEqual([name, []])
     }
-    const close = (): Promise<void> => page.keyboard.press('Escape')
+    const close = (): Promise<void> =>
+      page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).click()
     await open(`/policy/${policy}`)
     for (const name of ['Endorse', 'Renew', 'Cancel policy']) {
       await dialog(name)

@@ -188,6 +188,22 @@ export const faintTexts = (page: Page): Promise<string[]> =>
 export const overflows = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > innerWidth') as Promise<boolean>
 
+/** Texts that end to the right of the card, table or page that contains them, where they are cut off. */
+export const cutTexts = (page: Page): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const found = []
+    const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT)
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const element = node.parentElement
+      if (!node.textContent.trim() || !element.checkVisibility() || element.closest('.tabs, svg, .hidden, thead')) continue
+      const text = document.createRange()
+      text.selectNodeContents(node)
+      const { right } = element.closest('td, th, .card, main').getBoundingClientRect()
+      if (text.getBoundingClientRect().right > right + 1) found.push(node.textContent)
+    }
+    return found
+  })()`) as Promise<string[]>
+
 /** Texts of badges that are too wide: the text should fill its badge except for a rounded end on each side. */
 export const stretchedBadges = (page: Page): Promise<string[]> =>
   page.evaluate(`[...document.querySelectorAll('.badge')].filter(badge => {

@@ -77,7 +77,7 @@ export function roleTests(running: () => Running): void {
     await dialog.getByRole('button', { name: 'Change', exact: true }).click()
     await dialog.getByText('The record has changed', { exact: false }).waitFor()
     expect(await role()).toMatchObject(byOther)
-    await page.keyboard.press('Escape')
+    await dialog.getByRole('button', { name: 'Close', exact: true }).click()
 
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
