@@ -4,7 +4,6 @@ import { SignedOut } from './api.ts'
 import { type Child, h, part, type View } from './element.ts'
 import { forgetAll } from './find.ts'
 import { skipLink, topBar } from './frame.ts'
-import { workView } from './lists/list.ts'
 import { desk } from './open-desk.ts'
 import { loading, problemNote } from './parts.ts'
 import { endSession, session } from './session.ts'
@@ -85,6 +84,7 @@ function signOut(): void {
 }
 
 // Modules that the first page does not need are loaded when their pages are opened.
+const workPages = () => import('./lists/list.ts')
 const policyPages = () => import('./view/policy.ts')
 const figurePages = () => import('./view/figures.ts')
 const tenantPages = () => import('./tenant/tenant.ts')
@@ -113,7 +113,7 @@ async function view(): Promise<View> {
     if (name === 'policyholder') return await newHolderView()
   }
   if (kind === 'tenant') return (await tenantPages()).tenantView(parts.slice(1), query, signal)
-  if (kind === 'work') return workView(name ?? '', query, signal)
+  if (kind === 'work') return (await workPages()).workView(name ?? '', query, signal)
   if (kind === 'search') return searchView(query.get('q')?.trim() ?? '', signal)
   if (!kind) return homeView(signal)
   return h(
