@@ -43,7 +43,7 @@ const change = (action: string, locator: string, token = boss) =>
 const changePassword = (token: string, oldPassword: string, password: string) =>
   callApi<Refused>('PATCH', '/account/v1/accounts/password', { token, body: { oldPassword, password } })
 const ping = async (token: string) => (await callApi('GET', '/v1/ping/authorized', { token })).status
-const told = async (action: string) =>
+const auditEntries = async (action: string) =>
   (
     await callOk<{ entries: { subject: string; details: object; username: string }[] }>(
       'GET',
@@ -72,7 +72,7 @@ describe('an account', () => {
       },
     ])
     expect(await ping(await people.token('carla', NEW_PASSWORD))).toBe(200)
-    expect((await told('accounts.write')).at(-1)).toMatchObject({
+    expect((await auditEntries('accounts.write')).at(-1)).toMatchObject({
       subject: body.id,
       username: 'boss',
       details: { username: 'carla', accountType: 'account.tenant.employee' },
@@ -236,8 +236,8 @@ describe('disabling an account', () => {
     expect((await change('enable', locator)).body).toMatchObject({ disabled: false })
     expect(await ping(await people.token('gone'))).toBe(200)
     expect(await ping(token)).toBe(401)
-    expect(await told(`accounts.disable&subject=${locator}`)).toHaveLength(2)
-    expect(await told(`accounts.enable&subject=${locator}`)).toHaveLength(1)
+    expect(await auditEntries(`accounts.disable&subject=${locator}`)).toHaveLength(2)
+    expect(await auditEntries(`accounts.enable&subject=${locator}`)).toHaveLength(1)
   })
 
   it('requires administration permissions, and rejects disabling your own account', async () => {
@@ -277,7 +277,7 @@ describe('a password', () => {
     expect([await ping(one), await ping(two)]).toEqual([401, 401])
     expect((await people.tryToEnter('ida')).status).toBe(401)
     expect(await ping(await people.token('ida', NEW_PASSWORD))).toBe(200)
-    expect((await told('accounts.password')).at(-1)).toMatchObject({ username: 'ida', details: {} })
+    expect((await auditEntries('accounts.password')).at(-1)).toMatchObject({ username: 'ida', details: {} })
   })
 
   it('cannot be guessed with a valid token: five wrong attempts lock the account', async () => {

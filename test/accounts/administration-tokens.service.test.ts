@@ -197,8 +197,8 @@ describe('a long-lived token of an administration account', () => {
     const { results } = await env.CONTROL.prepare(
       `select action, details from administration_audit where action like 'tokens.%'`,
     ).all<{ action: string; details: string }>()
-    const told = results.filter(({ details }) => details.includes('"first"'))
-    expect(told.map(({ action }) => action)).toEqual(['tokens.write', 'tokens.delete'])
+    const auditEntries = results.filter(({ details }) => details.includes('"first"'))
+    expect(auditEntries.map(({ action }) => action)).toEqual(['tokens.write', 'tokens.delete'])
     const kept = await env.CONTROL.prepare('select * from administration_token').all()
     for (const one of [first, second, third])
       expect(JSON.stringify([results, kept.results])).not.toContain(one.slice(26, 56))

@@ -184,8 +184,8 @@ describe('a failed sign-in', () => {
         expect([username, reply.status, hashes.mock.calls.length]).toEqual([username, 401, expected])
         trips.add(roundTrips(reply).d1!)
         expect(reply.headers.get('server-timing')).not.toContain('rows')
-        const { referenceId: _, ...told } = reply.json()
-        heard.add(JSON.stringify(told))
+        const { referenceId: _, ...refusal } = reply.json()
+        heard.add(JSON.stringify(refusal))
       }
       expect([heard.size, trips.size]).toEqual([1, 1])
     }

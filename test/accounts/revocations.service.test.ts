@@ -135,8 +135,8 @@ describe('a revoked access token', () => {
     takeAway(undefined)
     elapse(TIMER_LEASE_MS + 6_000)
     await fireDue({ env, tenant, shard: HOME_SHARD, calls: noCalls() })
-    const told = env.CONTROL.prepare('select epoch from revocation where account_locator = ?')
-    expect(await told.bind(accountOf(token)).first('epoch')).toBe(await refusedIn(0))
+    const epochQuery = env.CONTROL.prepare('select epoch from revocation where account_locator = ?')
+    expect(await epochQuery.bind(accountOf(token)).first('epoch')).toBe(await refusedIn(0))
   })
 
   it('is rejected by a database that was unreachable at the time, once a timer has updated it', async () => {

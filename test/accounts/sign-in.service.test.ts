@@ -119,7 +119,7 @@ describe('signing in to a tenant', () => {
   })
 
   it('has the same response for a wrong password, user and tenant', async () => {
-    const told = new Set<string>()
+    const messages = new Set<string>()
     for (const [body, query] of [
       [{ ...alice, password: 'wrong' }, `?tenantName=${MOTOR.name}`],
       [{ ...alice, username: 'nobody' }, `?tenantName=${MOTOR.name}`],
@@ -131,9 +131,9 @@ describe('signing in to a tenant', () => {
     ] as const) {
       const answer = await signIn(body, query)
       expect(answer.body).toMatchObject({ code: 'signInFailed', httpStatus: '401', httpErrorCode: 401 })
-      told.add(answer.body.message)
+      messages.add(answer.body.message)
     }
-    expect(told.size).toBe(1)
+    expect(messages.size).toBe(1)
   })
 
   it('returns 400 when query and body name different tenants', async () => {

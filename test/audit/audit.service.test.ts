@@ -109,11 +109,11 @@ describe('a change of auxiliary data', () => {
 })
 
 describe('a change of the setup of the tenant', () => {
-  const told = async (query: string) =>
+  const entriesOf = async (query: string) =>
     (await trail(query)).entries.map(({ subject, username, details }) => ({ subject, username, details }))
 
   it('by a deploy is recorded with the version and the hash of the archive', async () => {
-    expect(await told('action=configuration.deploy')).toEqual([
+    expect(await entriesOf('action=configuration.deploy')).toEqual([
       {
         subject: 'version 1',
         username: 'administrator',
@@ -130,9 +130,9 @@ describe('a change of the setup of the tenant', () => {
     expect((await callApi('DELETE', '/integrations/filler', { token: admin })).status).toBe(200)
     expect((await callApi('DELETE', '/integrations/filler', { token: admin })).status).toBe(404)
     const entry = { subject: 'filler', username: 'anna.admin', details: { type: 'data_autofill' } }
-    expect(await told('action=integrations.write')).toEqual([entry, entry])
-    expect(await told('action=integrations.delete')).toEqual([entry])
-    expect(JSON.stringify(await told('subject=filler'))).not.toContain('secret-path')
+    expect(await entriesOf('action=integrations.write')).toEqual([entry, entry])
+    expect(await entriesOf('action=integrations.delete')).toEqual([entry])
+    expect(JSON.stringify(await entriesOf('subject=filler'))).not.toContain('secret-path')
   })
 
   it('of the clock is recorded with the target time', async () => {
@@ -140,7 +140,7 @@ describe('a change of the setup of the tenant', () => {
       token: motor.token,
       body: { advance: { amount: 1, unit: 'second' } },
     })
-    expect(await told('action=tenants.clock')).toEqual([
+    expect(await entriesOf('action=tenants.clock')).toEqual([
       {
         subject: 'clock',
         username: 'alice.agent',

@@ -23,13 +23,13 @@ describe('drive', () => {
         return ANSWER
       },
     }
-    const told: string[] = []
+    const paths: string[] = []
     const { answers } = await drive(connection, calls(50), { atOnce: 4, longestMs: 60_000 }, ({ path }) =>
-      told.push(path),
+      paths.push(path),
     )
     expect(new Set(made).size).toBe(50)
     expect(made).toHaveLength(50)
-    expect(told).toHaveLength(50)
+    expect(paths).toHaveLength(50)
     expect(answers).toHaveLength(50)
     expect(most).toBe(4)
   })

@@ -13,12 +13,12 @@ const files = {
   }),
 }
 
-const told = (boat: BoatInUtc) => boat.billed.map(([, minor, , status]) => [minor, status])
+const settlementsOf = (boat: BoatInUtc) => boat.billed.map(([, minor, , status]) => [minor, status])
 
 it('an invoice of exactly the threshold is not carried forward', async () => {
   const boat = await BoatInUtc.issued({ yearly: '24', files })
   await boat.makeNext(1)
-  expect(told(boat)).toEqual([
+  expect(settlementsOf(boat)).toEqual([
     [200, 'unfulfilled'],
     [200, 'unfulfilled'],
   ])
@@ -27,7 +27,7 @@ it('an invoice of exactly the threshold is not carried forward', async () => {
 it('the third invoice includes two carried-forward ones, and the fourth is carried forward again', async () => {
   const boat = await BoatInUtc.issued({ yearly: '8', files })
   await boat.makeNext(3)
-  expect(told(boat)).toEqual([
+  expect(settlementsOf(boat)).toEqual([
     [67, 'carriedForward'],
     [134, 'carriedForward'],
     [201, 'unfulfilled'],
@@ -39,7 +39,7 @@ it('bills made together after an outage are carried forward as if each had been 
   const boat = await BoatInUtc.issued({ yearly: '8', files })
   boat.now = utc('2030-06-25')
   await boat.record(await decideInvoicing(boat.loaded, boat.attempt))
-  expect(told(boat)).toEqual([
+  expect(settlementsOf(boat)).toEqual([
     [67, 'carriedForward'],
     [134, 'carriedForward'],
     [201, 'unfulfilled'],
@@ -52,7 +52,7 @@ it('the last invoice of a plan is not carried forward, even below the threshold'
   // Eleven months of 1.10 each make five pairs and one invoice without a later one to join.
   const boat = await BoatInUtc.issued({ yearly: '13.2', end: '2031-02-01', files })
   await boat.makeNext(10)
-  expect(told(boat).slice(-3)).toEqual([
+  expect(settlementsOf(boat).slice(-3)).toEqual([
     [110, 'carriedForward'],
     [220, 'unfulfilled'],
     [110, 'unfulfilled'],

@@ -32,7 +32,7 @@ const invoicesOf = async ({ locator }: PolicyResponse): Promise<PolicyInvoiceRes
 const next = ({ locator }: PolicyResponse): Promise<PolicyInvoiceResponse> =>
   plain.ok('POST', `/policy/${locator}/issueNextInvoice`)
 
-const told = (invoices: PolicyInvoiceResponse[]) =>
+const settlementsOf = (invoices: PolicyInvoiceResponse[]) =>
   invoices.map(({ totalDue, settlementType }) => [totalDue, settlementType])
 
 const itemsOf = async ({ locator }: PolicyInvoiceResponse): Promise<number[]> => {
@@ -50,7 +50,7 @@ describe('An invoice below the product’s threshold', () => {
     const third = await next(policy)
     await next(policy)
     const invoices = await invoicesOf(policy)
-    expect(told(invoices)).toEqual([
+    expect(settlementsOf(invoices)).toEqual([
       [1.5, 'carriedForward'],
       [3, undefined],
       [1.5, 'carriedForward'],
@@ -73,7 +73,7 @@ describe('An invoice below the product’s threshold', () => {
     for (let count = 1; count < 12; count++) await next(policy)
     const invoices = await invoicesOf(policy)
     // Twelfths of 50 cents; the last one has the cents that rounding leaves.
-    expect(told(invoices)).toEqual([
+    expect(settlementsOf(invoices)).toEqual([
       [0.5, 'carriedForward'],
       [1, 'carriedForward'],
       [1.5, 'carriedForward'],
@@ -96,9 +96,9 @@ describe('An invoice below the product’s threshold', () => {
       renewalEndTimestamp: month(24),
       state: 'accepted',
     })
-    expect(told(await invoicesOf(policy)).at(-1)).toEqual([1.5, 'carriedForward'])
+    expect(settlementsOf(await invoicesOf(policy)).at(-1)).toEqual([1.5, 'carriedForward'])
     await plain.ok('PATCH', `/renewals/${locator}`, { action: 'invalidate' })
-    expect(told(await invoicesOf(policy)).at(-1)).toEqual([1.5, 'invalidated'])
+    expect(settlementsOf(await invoicesOf(policy)).at(-1)).toEqual([1.5, 'invalidated'])
     const { invoices } = await plain.ok<PolicyPreviewResponse>(
       'POST',
       `/policies/${policy.locator}/preview`,
@@ -128,7 +128,7 @@ describe('An invoice below the product’s threshold', () => {
       issue: true,
     })
     // 1.50 was carried forward and 16.50 of the year is cancelled, so 1.50 remains to be paid.
-    expect(told(await invoicesOf(policy))).toEqual([
+    expect(settlementsOf(await invoicesOf(policy))).toEqual([
       [1.5, 'carriedForward'],
       [1.5, undefined],
     ])
@@ -136,6 +136,6 @@ describe('An invoice below the product’s threshold', () => {
 })
 
 it('a policy of 5.00 gets a single invoice, and one of 5.01 is divided by its schedule', async () => {
-  expect(told(await invoicesOf(await issued('5')))).toEqual([[5, undefined]])
-  expect(told(await invoicesOf(await issued('5.01')))).toEqual([[0.42, 'carriedForward']])
+  expect(settlementsOf(await invoicesOf(await issued('5')))).toEqual([[5, undefined]])
+  expect(settlementsOf(await invoicesOf(await issued('5.01')))).toEqual([[0.42, 'carriedForward']])
 })

@@ -392,8 +392,8 @@ describe('A refund', () => {
       offsetInvoiceLocator: refund!.locator,
     })
     expect([out!.amount.minor, into!.amount.minor]).toEqual([-half, half])
-    const told = boat.events.filter(one => one.type === 'payment.pay').map(one => one.data.source)
-    expect(told).toEqual(['offset', 'offset'])
+    const sources = boat.events.filter(one => one.type === 'payment.pay').map(one => one.data.source)
+    expect(sources).toEqual(['offset', 'offset'])
     await expect(boat.reverse(into!.locator)).rejects.toMatchObject({ code: 'wrongState' })
   })
 

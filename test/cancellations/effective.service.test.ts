@@ -38,11 +38,14 @@ const cancel = (policy: PolicyResponse, effectiveTimestamp: number) =>
 const reinstate = ({ locator }: CancellationResponse) =>
   send('PATCH', `/cancellations/${locator}/reinstate`, { issue: true })
 
-type Told = { data: Record<string, string> }
+type StreamEvent = { data: Record<string, string> }
 
-async function told(policy: PolicyResponse, type = 'cancellation.effective'): Promise<Told['data'][]> {
+async function eventsOf(
+  policy: PolicyResponse,
+  type = 'cancellation.effective',
+): Promise<StreamEvent['data'][]> {
   const path = `/eventstream/events?eventType=${type}`
-  const { events } = await send<{ events: Told[] }>('GET', path)
+  const { events } = await send<{ events: StreamEvent[] }>('GET', path)
   return events.map(({ data }) => data).filter(data => data.policyLocator === policy.locator)
 }
 
@@ -55,10 +58,10 @@ it('cancellation.effective is emitted when a cancellation takes effect, or immed
   await reinstate(await cancel(brought, soon))
   await reinstate(await cancel(moved, soon))
   const again = await cancel(moved, soon)
-  expect(await told(kept)).toEqual([])
-  expect(await told(late)).toMatchObject([{ cancellationLocator: past.locator }])
+  expect(await eventsOf(kept)).toEqual([])
+  expect(await eventsOf(late)).toMatchObject([{ cancellationLocator: past.locator }])
   await send('POST', '/test/clock', { advance: { amount: 11, unit: 'day' } })
-  expect(await told(kept)).toEqual([
+  expect(await eventsOf(kept)).toEqual([
     {
       policyLocator: kept.locator,
       policyholderLocator: kept.policyholderLocator,
@@ -70,9 +73,9 @@ it('cancellation.effective is emitted when a cancellation takes effect, or immed
       modificationName: 'modification.policy.cancel',
     },
   ])
-  expect(await told(late)).toHaveLength(1)
-  expect(await told(brought)).toEqual([])
-  expect(await told(moved)).toMatchObject([{ cancellationLocator: again.locator }])
+  expect(await eventsOf(late)).toHaveLength(1)
+  expect(await eventsOf(brought)).toEqual([])
+  expect(await eventsOf(moved)).toMatchObject([{ cancellationLocator: again.locator }])
 })
 
 it('after an earlier cancellation is reinstated the later one emits its event, and not policy.end', async () => {
@@ -85,11 +88,11 @@ it('after an earlier cancellation is reinstated the later one emits its event, a
   const first = await cancel(policy, later)
   await reinstate(await cancel(policy, later - 100 * DAY_MS))
   await send('POST', '/test/clock', { advance: { amount: 430, unit: 'day' } })
-  expect(await told(policy)).toMatchObject([
+  expect(await eventsOf(policy)).toMatchObject([
     { cancellationLocator: first.locator, effectiveTimestamp: String(later) },
   ])
-  expect(await told(policy, 'policy.end')).toEqual([])
-  expect(await told(policy, 'policy.end.reminder')).toEqual([])
+  expect(await eventsOf(policy, 'policy.end')).toEqual([])
+  expect(await eventsOf(policy, 'policy.end.reminder')).toEqual([])
 })
 
 it('reinstating after the later cancellation’s time emits its event once, immediately', async () => {
@@ -108,33 +111,33 @@ it('reinstating after the later cancellation’s time emits its event once, imme
   const otherSecond = await cancel(withGap, at(50))
   const chain = [await cancel(thrice, at(100)), await cancel(thrice, at(80)), await cancel(thrice, at(50))]
   await send('POST', '/test/clock', { timestamp: at(120) })
-  for (const one of [policy, withGap, thrice]) expect(await told(one)).toHaveLength(1)
+  for (const one of [policy, withGap, thrice]) expect(await eventsOf(one)).toHaveLength(1)
   // The cover that comes back ended at the time of the first cancellation, 20 days ago.
   await reinstate(second)
   await send('PATCH', `/cancellations/${otherSecond.locator}/reinstate`, {
     issue: true,
     effectiveTimestamp: at(60),
   })
-  expect(await told(policy)).toMatchObject([
+  expect(await eventsOf(policy)).toMatchObject([
     { cancellationLocator: second.locator },
     { cancellationLocator: first.locator, effectiveTimestamp: String(at(100)) },
   ])
-  expect((await told(withGap)).map(one => one.cancellationLocator)).toEqual([
+  expect((await eventsOf(withGap)).map(one => one.cancellationLocator)).toEqual([
     otherSecond.locator,
     other.locator,
   ])
   // Cancelled for the past and reinstated again, the cover has already ended by the first cancellation.
   await reinstate(await cancel(policy, at(40)))
-  expect((await told(policy)).map(one => one.effectiveTimestamp)).toEqual(
+  expect((await eventsOf(policy)).map(one => one.effectiveTimestamp)).toEqual(
     [50, 100, 40].map(days => String(at(days))),
   )
   await reinstate(chain[2]!)
   await reinstate(chain[1]!)
-  expect((await told(thrice)).map(one => one.effectiveTimestamp)).toEqual(
+  expect((await eventsOf(thrice)).map(one => one.effectiveTimestamp)).toEqual(
     [50, 80, 100].map(days => String(at(days))),
   )
   // Each is reported after the reinstatement that restored its cover.
-  const { events } = await send<{ events: (Told & { type: string })[] }>(
+  const { events } = await send<{ events: (StreamEvent & { type: string })[] }>(
     'GET',
     `/eventstream/events?startTimestamp=${start}&pageSize=1000`,
   )
@@ -143,5 +146,5 @@ it('reinstating after the later cancellation’s time emits its event once, imme
   expect(back.slice(-4)).toEqual(
     Array.from({ length: 2 }, () => ['reinstatement.issue', 'cancellation.effective']).flat(),
   )
-  expect(await told(policy, 'policy.end')).toEqual([])
+  expect(await eventsOf(policy, 'policy.end')).toEqual([])
 })

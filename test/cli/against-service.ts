@@ -396,13 +396,13 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect(types).toContain('policy.create')
 
       const interruption = new AbortController()
-      let told = ''
+      let output = ''
       let isAsked = false
       const tail = as('all', {
         interrupted: interruption.signal,
         heard: text => {
-          told += text
-          if (told.includes('policyholder.create')) interruption.abort()
+          output += text
+          if (output.includes('policyholder.create')) interruption.abort()
         },
       })('events', 'tail', '--type', 'policyholder.create')
       const agent = await tenantUser()
@@ -416,7 +416,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect((await tail).exit).toBe(0)
       await making
       expect(isAsked).toBe(true)
-      expect(told).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}policyholder\.create .* by alice\n/)
+      expect(output).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}policyholder\.create .* by alice\n/)
     })
 
     test('deploy --watch deploys again after each change of a file, and shows the error of one that does not parse', async () => {

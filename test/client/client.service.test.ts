@@ -224,8 +224,8 @@ describe('a list of the client', () => {
   test('of events ends at the present, and continues from the last token', async () => {
     const query = { eventType: 'policyholder.create', pageSize: 3 }
     const pages = await collected(admin.pages('/eventstream/events', { params: { query } }))
-    const told = pages.flatMap(({ events }) => events.map(({ data }) => data.policyholderLocator))
-    expect(told).toEqual(expect.arrayContaining(policyholders))
+    const holdersInEvents = pages.flatMap(({ events }) => events.map(({ data }) => data.policyholderLocator))
+    expect(holdersInEvents).toEqual(expect.arrayContaining(policyholders))
     const { pagingToken } = pages.at(-1)!
     const { locator } = await newPolicyholder('Fuchs')
     const later = await collected(admin.list('/eventstream/events', { params: { query: { pagingToken } } }))

@@ -18,7 +18,7 @@ export type Book = {
 
 type Locator = { locator: string }
 type Part = Locator & { name: string; perils: Part[] }
-type Told = Locator & { exposures: Part[]; invoices: (Locator & { settlementStatus: string })[] }
+type PolicyRecord = Locator & { exposures: Part[]; invoices: (Locator & { settlementStatus: string })[] }
 
 /** The instant of a local time in the tenant's time zone. */
 const at = (time: string): number => Temporal.ZonedDateTime.from(`${time}[Europe/Berlin]`).epochMilliseconds
@@ -62,18 +62,18 @@ export async function writeBook(admin: ApiClient, tenantLocator: string, receive
   }
   const [vehicle] = request.exposures
   const holder = await holderNamed(admin, { first_name: 'Greta', last_name: 'Lindner' })
-  const { locator } = await admin.call<Told>('POST', '/policy', {
+  const { locator } = await admin.call<PolicyRecord>('POST', '/policy', {
     ...request,
     policyholderLocator: holder,
     paymentScheduleName: 'quarterly',
   })
-  const post = <Answer = Told>(path: string, body: object = {}) =>
+  const post = <Answer = PolicyRecord>(path: string, body: object = {}) =>
     admin.call<Answer>('POST', `/${path}`, body)
-  const told = () => admin.call<Told>('GET', `/policy/${locator}`)
+  const readPolicy = () => admin.call<PolicyRecord>('GET', `/policy/${locator}`)
   await post(`policy/${locator}/issue`)
 
   const pay = async (): Promise<void> => {
-    for (const { locator: invoice, settlementStatus } of (await told()).invoices)
+    for (const { locator: invoice, settlementStatus } of (await readPolicy()).invoices)
       if (settlementStatus === 'outstanding')
         await post(`invoice/${invoice}/pay`, {
           fieldValues: { method: 'card' },
@@ -101,7 +101,7 @@ export async function writeBook(admin: ApiClient, tenantLocator: string, receive
   await advance(admin, at('2035-04-12T14:31'))
   await pay()
   // A retroactive change: the first car has been driven more since April 1.
-  const [first] = (await told()).exposures
+  const [first] = (await readPolicy()).exposures
   await post(`policies/${locator}/endorsements`, {
     endorsementName: 'change_of_risk',
     state: 'issued',

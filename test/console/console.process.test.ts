@@ -112,7 +112,7 @@ describe.skipIf(!BROWSER)('The console', () => {
     )
     const steps = modifications.flatMap(one => one.issuedTimestamp ?? [])
     expect(await page.locator('#known-at').getAttribute('max')).toBe(String(steps.length - 1))
-    const told = await page.locator('.state').textContent()
+    const stateText = await page.locator('.state').textContent()
     for (const [step, asOfTimestamp] of steps.entries())
       for (const dayOfTerm of [20, 100, 250, 300, 400]) {
         await page.evaluate(`for (const [id, value] of [['known-at', ${step}], ['as-of', ${dayOfTerm}]]) {
@@ -132,7 +132,7 @@ describe.skipIf(!BROWSER)('The console', () => {
         expect(shown.toSorted(), `day ${dayOfTerm}, step ${step}`).toEqual(expected)
         expect(await page.locator('.state .notice').count()).toBe(expected.length === 0 ? 1 : 0)
       }
-    expect(await page.locator('.state').textContent()).not.toBe(told)
+    expect(await page.locator('.state').textContent()).not.toBe(stateText)
   })
 
   test('shows the figures of a month, which link to their lines, and these to policies', async () => {

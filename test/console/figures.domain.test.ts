@@ -35,11 +35,12 @@ describe('Amounts', () => {
 
 describe('Marks of the time axis', () => {
   const at = (time: string): number => Date.parse(time)
-  const told = (found: ReturnType<typeof marks>): string[] => found.map(one => new Date(one.at).toISOString())
+  const timesOf = (found: ReturnType<typeof marks>): string[] =>
+    found.map(one => new Date(one.at).toISOString())
 
   test('are at the beginning of months in the time zone, across its change to summer time', () => {
     const found = marks(at('2027-01-01T00:00+01:00'), at('2028-01-01T00:00+01:00'), 4, 'Europe/Berlin')
-    expect(told(found)).toEqual([
+    expect(timesOf(found)).toEqual([
       '2026-12-31T23:00:00.000Z',
       '2027-03-31T22:00:00.000Z',
       '2027-06-30T22:00:00.000Z',

@@ -116,7 +116,7 @@ const made = ({ locator }: { locator: string }): Promise<PolicyResponse> =>
 const documentNamed = ({ documents }: PolicyResponse, fileName: string): PolicyDocumentResponse =>
   documents.find(one => one.fileName === fileName)!
 
-const told = (documents: readonly PolicyDocumentResponse[]): string[] =>
+const filesWithStates = (documents: readonly PolicyDocumentResponse[]): string[] =>
   documents.map(({ fileName, state }) => `${fileName} ${state}`)
 
 /** A PDF of one page with these words. */
@@ -150,7 +150,7 @@ describe('The plugin getPostIssuanceResult', () => {
     await made(draft)
     const issued = await issue(draft)
     expect(issued.status).toBe(200)
-    expect(told(issued.body.documents)).toEqual([
+    expect(filesWithStates(issued.body.documents)).toEqual([
       'offer.pdf ready',
       'own.pdf ready',
       'schedule.pdf draft',
@@ -159,7 +159,11 @@ describe('The plugin getPostIssuanceResult', () => {
       'packet.pdf draft',
     ])
     const policy = await made(draft)
-    expect(told(policy.documents)).toEqual(['offer.pdf ready', 'card.html ready', 'packet.pdf ready'])
+    expect(filesWithStates(policy.documents)).toEqual([
+      'offer.pdf ready',
+      'card.html ready',
+      'packet.pdf ready',
+    ])
     const whole = documentNamed(policy, 'packet.pdf')
     expect(whole).toMatchObject({
       displayName: 'Policy packet',
@@ -208,7 +212,7 @@ describe('The plugin getPostIssuanceResult', () => {
         expect.objectContaining({ fileName: 'card.html' }),
       ],
     })
-    expect(told((await made(policy)).documents)).toHaveLength(4)
+    expect(filesWithStates((await made(policy)).documents)).toHaveLength(4)
   })
 
   it('deletes only the sources it names, and none that another consolidated document needs', async () => {
@@ -219,7 +223,7 @@ describe('The plugin getPostIssuanceResult', () => {
     const { body: draft } = await motor.createPolicy()
     await issue(draft)
     const policy = await made(draft)
-    expect(told(policy.documents)).toEqual([
+    expect(filesWithStates(policy.documents)).toEqual([
       'offer.pdf ready',
       'card.html ready',
       'first.pdf ready',
@@ -241,7 +245,11 @@ describe('The plugin getPostIssuanceResult', () => {
     await upload(draft, '<p>A note of the broker</p>', 'own.html')
     expect((await issue(draft)).status).toBe(200)
     const policy = await made(draft)
-    expect(told(policy.documents)).toEqual(['offer.pdf ready', 'schedule.pdf ready', 'packet.pdf ready'])
+    expect(filesWithStates(policy.documents)).toEqual([
+      'offer.pdf ready',
+      'schedule.pdf ready',
+      'packet.pdf ready',
+    ])
     const text = await pdfTextAt(documentNamed(policy, 'packet.pdf').url!)
     if (text !== undefined)
       expect(text.split('\n')).toEqual([
@@ -268,13 +276,13 @@ describe('The plugin getPostIssuanceResult', () => {
     )
     const after = await made(policy)
     const { documents } = (await motor.get<EndorsementResponse>(`/endorsements/${endorsement.locator}`)).body
-    expect(told(documents)).toEqual([
+    expect(filesWithStates(documents)).toEqual([
       'offer.pdf ready',
       'schedule.pdf ready',
       'terms.pdf ready',
       'change.pdf ready',
     ])
-    expect(told(after.documents)).toContain('change.pdf ready')
+    expect(filesWithStates(after.documents)).toContain('change.pdf ready')
     const given = JSON.parse((await logsOf()).at(-1)!.lines[0]!.text) as { operation: string }
     expect(given.operation).toBe('endorsement')
   })
@@ -293,7 +301,7 @@ describe('The plugin getPostIssuanceResult', () => {
         issue: true,
       },
     )
-    expect([status, told(body.documents)]).toEqual([
+    expect([status, filesWithStates(body.documents)]).toEqual([
       200,
       ['schedule.pdf draft', 'terms.pdf draft', 'goodbye.pdf draft'],
     ])
@@ -301,7 +309,7 @@ describe('The plugin getPostIssuanceResult', () => {
       async () => (await motor.get<CancellationResponse>(`/cancellations/${body.locator}`)).body,
       one => one.documents,
     )
-    expect(told(documents)).toEqual(['goodbye.pdf ready'])
+    expect(filesWithStates(documents)).toEqual(['goodbye.pdf ready'])
     const text = await pdfTextAt(documents[0]!.url!)
     if (text !== undefined) expect(text).toBe(`Terms of ${policy.locator}\nSchedule of ${policy.locator}`)
   })
@@ -350,7 +358,7 @@ describe('A consolidated document', () => {
     const { body: draft } = await motor.createPolicy()
     await issue(draft)
     const policy = await made(draft)
-    expect(told(policy.documents)).toEqual([
+    expect(filesWithStates(policy.documents)).toEqual([
       'offer.pdf ready',
       'schedule.pdf ready',
       'terms.pdf ready',
@@ -372,7 +380,7 @@ describe('A consolidated document', () => {
     const { body: draft } = await motor.createPolicy()
     await issue(draft)
     const policy = await made(draft)
-    expect(told(policy.documents)).toEqual([
+    expect(filesWithStates(policy.documents)).toEqual([
       'offer.pdf ready',
       'schedule.pdf ready',
       'terms.pdf ready',
@@ -394,7 +402,7 @@ describe('A consolidated document', () => {
       state: 'conversionError',
       failureMessage: "'own.pdf' cannot be merged: it is not a readable PDF.",
     })
-    expect(told(policy.documents)).toContain('own.pdf ready')
+    expect(filesWithStates(policy.documents)).toContain('own.pdf ready')
   })
 
   it('fails when its parts exceed 25 MiB in total', async () => {

@@ -19,7 +19,7 @@ type Shown = {
 
 type Subject = Pick<PolicyDocument, 'subject' | 'subjectLocator' | 'modificationLocator'>
 
-const shownIn = ({ loaded }: ClockedPolicy, subject: Subject): Shown =>
+const dataOf = ({ loaded }: ClockedPolicy, subject: Subject): Shown =>
   (documentData(loaded, subject) as { policy: Shown }).policy
 
 const months = (policy: ClockedPolicy, count: number): Instant =>
@@ -44,13 +44,13 @@ it.each(['quoted', 'accepted'] as const)(
     await policy.record(planned!)
     const before = policy.loaded.aggregate.policy
     expect([before.effectiveEnd, before.paymentScheduleName]).toEqual([months(policy, 12), 'annually'])
-    expect(shownIn(policy, transactionIn(policy))).toMatchObject({
+    expect(dataOf(policy, transactionIn(policy))).toMatchObject({
       effective_contract_end_timestamp: months(policy, 24),
       payment_schedule_name: 'quarterly',
     })
     const bill = policy.invoices.at(-1)!
     expect(
-      shownIn(policy, {
+      dataOf(policy, {
         subject: 'invoice',
         subjectLocator: bill.locator,
         modificationLocator: bill.policyModificationLocator,
@@ -69,7 +69,7 @@ it('a document of a quoted endorsement shows its new payment schedule', async ()
   })
   const { planned } = await decideEndorsement(policy.loaded, { action: 'create', request }, policy.attempt)
   await policy.record(planned!)
-  expect(shownIn(policy, transactionIn(policy))).toMatchObject({
+  expect(dataOf(policy, transactionIn(policy))).toMatchObject({
     effective_contract_end_timestamp: months(policy, 12),
     payment_schedule_name: 'monthly',
   })
@@ -105,7 +105,7 @@ it('a document of an accepted reinstatement shows the restored cover and no canc
   await policy.record(accepted!)
   const { modificationLocator } = reinstatementOf(policy.loaded.aggregate, reinstatement)
   const subject: Subject = { subject: 'reinstatement', subjectLocator: reinstatement, modificationLocator }
-  const shown = shownIn(policy, subject)
+  const shown = dataOf(policy, subject)
   expect(shown.effective_contract_end_timestamp).toBe(months(policy, 12))
   expect(shown.cancellation ?? undefined).toBeUndefined()
   expect(documentData(policy.loaded, subject)).toMatchObject({ reinstatement: { state: 'accepted' } })

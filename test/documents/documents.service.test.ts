@@ -248,7 +248,9 @@ it('every document that is generated emits document.ready', async () => {
   const { events } = await read<{ events: { type: string; data: Record<string, string> }[] }>(
     `/event/${motor.tenantLocator}/events/list?pageSize=1000&type=document.ready`,
   )
-  const told = events.filter(one => one.data.policyLocator === policy.locator)
+  const documentEvents = events.filter(one => one.data.policyLocator === policy.locator)
   const all = [...policy.documents, ...policy.invoices.flatMap(one => one.documents)]
-  expect(told.map(one => one.data.documentLocator).sort()).toEqual(all.map(one => one.locator).sort())
+  expect(documentEvents.map(one => one.data.documentLocator).sort()).toEqual(
+    all.map(one => one.locator).sort(),
+  )
 })

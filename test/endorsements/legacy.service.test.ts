@@ -94,8 +94,8 @@ describe('POST /policy/{locator}/endorse', () => {
       '/eventstream/events?startTimestamp=0&pageSize=1000',
     )
     const own = body.events.filter(one => one.data.policyLocator === policy.locator)
-    const told = own.map(one => one.type).filter(type => /endors/.test(type))
-    expect(told).toEqual([
+    const eventTypes = own.map(one => one.type).filter(type => /endors/.test(type))
+    expect(eventTypes).toEqual([
       'endorsement.create',
       'endorsement.quote',
       'endorsement.accept',

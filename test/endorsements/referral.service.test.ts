@@ -121,8 +121,8 @@ describe('An endorsement that underwriting does not accept', () => {
     const { body } = await motor.get<{
       events: { type: string; username: string; data: Record<string, string> }[]
     }>('/eventstream/attributedEvents?startTimestamp=0&pageSize=1000')
-    const told = body.events.filter(one => one.data.endorsementLocator === locator)
-    expect(told.map(one => [one.type, one.username, one.data.decision])).toEqual([
+    const endorsementEvents = body.events.filter(one => one.data.endorsementLocator === locator)
+    expect(endorsementEvents.map(one => [one.type, one.username, one.data.decision])).toEqual([
       ['endorsement.create', 'alice.agent', undefined],
       ['endorsement.update', 'ulrich.underwriter', 'accept'],
       ['endorsement.quote', 'alice.agent', undefined],

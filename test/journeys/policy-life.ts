@@ -189,12 +189,12 @@ export const TRANSACTIONS_OF_A_LIFE = STEPS.length
 /** The kinds of transactions in a life. */
 export const KINDS: ReadonlySet<string> = new Set(STEPS.map(({ kind }) => kind))
 
-/** Carries out all transactions, and calls `told` for each when it is acknowledged. Returns the created records. */
-export async function liveOnce(call: Caller, told: (kind: string) => void): Promise<Life> {
+/** Carries out all transactions, and calls `acknowledge` for each when it is acknowledged. Returns the created records. */
+export async function liveOnce(call: Caller, acknowledge: (kind: string) => void): Promise<Life> {
   const life: Life = { holder: '', policy: '', start: 0, end: 0, record: '', invoice: '' }
   for (const { kind, act } of STEPS) {
     await act(call, life)
-    told(kind)
+    acknowledge(kind)
   }
   return life
 }

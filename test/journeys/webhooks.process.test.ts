@@ -130,7 +130,7 @@ function patient(hostName: string): Caller {
 async function write(interruptions: readonly (() => Promise<void>)[]): Promise<Map<string, number>> {
   const acknowledged = new Map<string, number>()
   let count = 0
-  const told = (kind: string): void => {
+  const acknowledge = (kind: string): void => {
     count += 1
     acknowledged.set(kind, (acknowledged.get(kind) ?? 0) + 1)
   }
@@ -145,7 +145,7 @@ async function write(interruptions: readonly (() => Promise<void>)[]): Promise<M
     const lives = Array.from({ length: LIVES_OF_A_TENANT }).values()
     return Array.from({ length: WRITERS_OF_A_TENANT }, async () => {
       const call = patient(hostname)
-      for (const _ of lives) await liveOnce(call, told)
+      for (const _ of lives) await liveOnce(call, acknowledge)
     })
   })
   await Promise.all([interrupt(), ...writers])

@@ -114,10 +114,10 @@ const stateOf = async (tenant: Tenant, { locator }: { locator: string }): Promis
 const listed = async (tenant: Tenant, state: string): Promise<string[]> =>
   (await tenant.get<PolicyListResponse>(`/policies?state=${state}`)).body.policies.map(one => one.locator)
 
-type Told = { type: string; data: Record<string, string>; username: string }
+type StreamEvent = { type: string; data: Record<string, string>; username: string }
 
-async function told(tenant: Tenant, ...types: string[]): Promise<Told[]> {
-  const { body } = await tenant.get<{ events: Told[] }>(
+async function eventsOfTypes(tenant: Tenant, ...types: string[]): Promise<StreamEvent[]> {
+  const { body } = await tenant.get<{ events: StreamEvent[] }>(
     '/eventstream/attributedEvents?startTimestamp=0&pageSize=1000',
   )
   return body.events.filter(event => types.some(type => event.type.startsWith(type)))
@@ -165,7 +165,7 @@ describe('An unpaid invoice', () => {
     expect(await stateOf(tenant, policy)).toBe('issued')
     await moveTo(tenant, minuteAfter(grace!.endTimestamp))
     expect((await read(tenant, policy)).cancellation).toBeUndefined()
-    const events = await told(tenant, 'policy.gracePeriod', 'policy.cancel', 'cancellation')
+    const events = await eventsOfTypes(tenant, 'policy.gracePeriod', 'policy.cancel', 'cancellation')
     expect(events.map(one => [one.type, one.username])).toEqual([['policy.gracePeriod', 'system']])
   })
 
@@ -199,7 +199,13 @@ describe('An unpaid invoice', () => {
     const [story] = await storyOf(tenant, policy)
     expect(withoutPaper(story!.gracePeriod)).toEqual(withoutPaper(lapsed))
     expect([story!.lapse, story!.reinstatements]).toEqual([undefined, []])
-    const events = await told(tenant, 'policy.gracePeriod', 'policy.cancel', 'cancellation', 'policy.lapse')
+    const events = await eventsOfTypes(
+      tenant,
+      'policy.gracePeriod',
+      'policy.cancel',
+      'cancellation',
+      'policy.lapse',
+    )
     expect(events.map(one => one.type)).toEqual([
       'policy.gracePeriod',
       'cancellation.create',
@@ -244,7 +250,7 @@ describe('An unpaid invoice', () => {
     await moveTo(tenant, start + 60 * 86_400_000)
     const { body } = await tenant.get<CancellationResponse[]>(`/policies/${policy.locator}/cancellations`)
     expect(body).toHaveLength(1)
-    const updates = await told(tenant, 'policy.gracePeriod.update')
+    const updates = await eventsOfTypes(tenant, 'policy.gracePeriod.update')
     expect(updates).toHaveLength(3)
     const late = await tenant.patch<{ message: string }>(path, end)
     expect([late.status, late.body.message]).toEqual([
@@ -368,7 +374,7 @@ describe('A legacy lapse', () => {
       expect(body).toEqual(answer)
     }
 
-    const events = await told(
+    const events = await eventsOfTypes(
       tenant,
       'policy.gracePeriod',
       'policy.lapse',

@@ -54,7 +54,7 @@ const account = (): Wire => {
 }
 
 /** The first error of each failing item. */
-function told(spoil: (wire: Wire) => void): Record<string, string> {
+function failuresOf(spoil: (wire: Wire) => void): Record<string, string> {
   const wire = account()
   spoil(wire)
   const { request, failures } = readAccount(wire, 'A1', true)
@@ -63,20 +63,20 @@ function told(spoil: (wire: Wire) => void): Record<string, string> {
 }
 
 it('the account of these tests has no failures when unchanged', () => {
-  expect(told(() => {})).toEqual({})
+  expect(failuresOf(() => {})).toEqual({})
 })
 
 it.each([
   ['a payment that does not fit', (wire: Wire) => (wire.payments[1].paymentItems[0].amount = 'much')],
   ['a payment that breaks a rule', (wire: Wire) => (wire.payments[1].currency = 'USD')],
 ])('items that use credit are blocked by %s, and so is an account with totals', (_, spoil) => {
-  const { M2, ...others } = told(spoil)
+  const { M2, ...others } = failuresOf(spoil)
   expect(M2).toMatch(/^'paymentItems\[0\].amount' must be a plain decimal|^currency must be EUR/)
   expect(others).toMatchObject({ I2: 'blocked by M2', D1: 'blocked by M2', A1: 'blocked by M2' })
 })
 
 it('credit is blocked by a failing invoice if no other invoice is valid', () => {
-  const others = told(wire => {
+  const others = failuresOf(wire => {
     wire.policies = [wire.policies[0]]
     wire.invoices = [wire.invoices[0]]
     wire.policies[0].productName = ''
@@ -101,7 +101,7 @@ it('a failing account is not blocked by itself', () => {
 })
 
 it('a disbursement above the credit gets that error if nothing else fails', () => {
-  const { D1 } = told(wire => {
+  const { D1 } = failuresOf(wire => {
     wire.disbursements[0].sources[0].amount = 500
     wire.accounting = undefined
   })

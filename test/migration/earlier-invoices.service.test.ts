@@ -60,7 +60,7 @@ async function patched(locator: string, accountLocator: string, body: object): P
 }
 
 /** The errors of each item, by kind and id. */
-async function told({ locator }: MigrationResponse): Promise<Record<string, string[]>> {
+async function failuresOf({ locator }: MigrationResponse): Promise<Record<string, string[]>> {
   const { items } = await read<List<MigrationFailuresResponse>>(`${locator}/failures/list`)
   return Object.fromEntries(
     items.flatMap(failure =>
@@ -124,7 +124,7 @@ describe('a payment of an invoice that an earlier attempt migrated', () => {
   it('pays the invoice once it is corrected, with no events except those of the migration', async () => {
     const wrong = migratedPayment('M1', [{ amount: 84.4, invoiceId: 'I-1' }, { amount: 20 }])
     const migration = await sent('', [open('A-1', { payments: [wrong] })])
-    expect(await told(migration)).toEqual({
+    expect(await failuresOf(migration)).toEqual({
       'payments M1': [
         "paymentItems[0].invoiceId 'I-1' must be the id of an invoice of the request, or of one that was migrated for the account before.",
       ],
@@ -161,7 +161,7 @@ describe('a payment of an invoice that an earlier attempt migrated', () => {
     })
     const over =
       "invoiceId 'I1' was migrated before: payments of 168.80 must not exceed the amount due, 84.40. Send the excess as an item without invoiceId."
-    expect(await told(both)).toEqual({ 'payments M1': [over], 'payments M2': [over] })
+    expect(await failuresOf(both)).toEqual({ 'payments M1': [over], 'payments M2': [over] })
     // One of them becomes credit: the other pays the invoice, and the credit is recorded with it.
     const done = await patched(migration.locator, accountLocator!, {
       payments: { M2: migratedPayment('M2', [{ amount: 84.4 }]) },
@@ -169,7 +169,7 @@ describe('a payment of an invoice that an earlier attempt migrated', () => {
     expect(done.migrationState).toBe('finished')
     expect(await creditOf(accountLocator!)).toBe(84.4)
     const again = await more(accountLocator!, { payments: [pay('M3', 84.4)] })
-    expect(await told(again)).toEqual({
+    expect(await failuresOf(again)).toEqual({
       'payments M3': [
         "invoiceId 'I1' was migrated before: it is already settled (paid). Send further payments as items without invoiceId.",
       ],
@@ -199,7 +199,7 @@ describe('further items of an account', () => {
         { id: 'D2', disbursementTime: '2026-05-01T00:00:00+02:00', sources: [{ amount: 7 }] },
       ],
     })
-    expect(await told(second)).toEqual({
+    expect(await failuresOf(second)).toEqual({
       'disbursements D2': ['sources of 7.00 must not exceed the credit at that time, 6.00.'],
     })
     const paid = await policyAt(policies.P1!.locator)
@@ -216,7 +216,7 @@ describe('further items of an account', () => {
       invoices: [invoice('I1')],
       payments: [migratedPayment('M1', [{ amount: 84.4, invoiceId: 'I1' }])],
     })
-    expect(await told(again)).toEqual({
+    expect(await failuresOf(again)).toEqual({
       'policies P2': ['blocked by I1'],
       'invoices I1': ["'id' must be unique within the account: 'I1' was migrated by an earlier migration."],
       'payments M1': ['blocked by I1'],
@@ -259,7 +259,7 @@ describe('installments of a policy on an invoice that was migrated before', () =
   it('become a separate invoice under the same id, and the parts are paid like one invoice', async () => {
     const account = open('C-1', { policies: [migratedPolicy('P1', 'I1'), unreadable] })
     const migration = await sent('', [account])
-    expect(Object.keys(await told(migration))).toEqual(['policies P2'])
+    expect(Object.keys(await failuresOf(migration))).toEqual(['policies P2'])
     const { accountLocator } = await accountOf(migration)
     const before = await mappingsOf(migration.locator, accountLocator!)
     const done = await patched(migration.locator, accountLocator!, {
@@ -288,7 +288,7 @@ describe('installments of a policy on an invoice that was migrated before', () =
     const over = await more(accountLocator!, {
       payments: [migratedPayment('M2', [{ amount: 68.81, invoiceId: 'I1' }])],
     })
-    expect((await told(over))['payments M2']![0]).toContain(
+    expect((await failuresOf(over))['payments M2']![0]).toContain(
       'payments of 84.41 must not exceed the amount due, 84.40. Send the excess as an item without invoiceId.',
     )
   })
@@ -303,11 +303,11 @@ describe('installments of a policy on an invoice that was migrated before', () =
       ],
     })
     const migration = await sent('', [account])
-    expect(Object.keys(await told(migration))).toEqual(['policies P2', 'payments M2'])
+    expect(Object.keys(await failuresOf(migration))).toEqual(['policies P2', 'payments M2'])
     const { accountLocator } = await accountOf(migration)
     const P2 = migratedPolicy('P2', 'I1')
     const short = await patched(migration.locator, accountLocator!, { policies: { P2 } })
-    expect((await told(short))['policies P2']).toEqual([
+    expect((await failuresOf(short))['policies P2']).toEqual([
       "invoiceId 'I1' was migrated before: invoiceState settled must have payments and credit of its total 84.40, but it has payments of 0.00, and only 0.00 of credit is left.",
     ])
     const done = await patched(migration.locator, accountLocator!, {
@@ -330,7 +330,7 @@ describe('installments of a policy on an invoice that was migrated before', () =
     })
     const refused =
       "invoiceId 'I1' was migrated before: invoiceState discarded must have no payments; it has 5.00."
-    expect(await told(further)).toEqual({ 'policies P2': [refused], 'payments M1': [refused] })
+    expect(await failuresOf(further)).toEqual({ 'policies P2': [refused], 'payments M1': [refused] })
     const done = await more(accountLocator!, { policies: [migratedPolicy('P3', 'I1')] })
     expect(done.migrationState).toBe('finished')
     const { policies } = await mappingsOf(done.locator, accountLocator!)
@@ -346,7 +346,7 @@ describe('installments of a policy on an invoice that was migrated before', () =
       policies: [wrong],
       payments: [migratedPayment('M1', [{ amount: 168.8, invoiceId: 'I1' }])],
     })
-    const failures = await told(further)
+    const failures = await failuresOf(further)
     expect(Object.keys(failures)).toEqual(['policies P2', 'payments M1'])
     expect(failures['payments M1']).toEqual(['blocked by P2'])
     const done = await patched(further.locator, accountLocator!, {
@@ -473,7 +473,7 @@ describe('an invoice of an earlier migration that is in use', () => {
     await further.work(client)
     expect((await read<MigrationResponse>(further.locator)).accounts).toMatchObject({ processing: 1 })
     await further.work()
-    expect(await told(await read<MigrationResponse>(further.locator))).toEqual({
+    expect(await failuresOf(await read<MigrationResponse>(further.locator))).toEqual({
       'payments M1': [expect.stringContaining('it is already settled (paid)')],
     })
     await ended(further)
@@ -533,7 +533,7 @@ describe('credit of an account with an item that waits for its correction', () =
     // The clock of the tenant bills its second installment. The disbursement is more than its credit of 25.00.
     const sentTo = migratedAccount('D-4', { disbursements: [disbursement(50)], accounting: undefined })
     const first = await sent('', [sentTo])
-    expect(await told(first)).toEqual({
+    expect(await failuresOf(first)).toEqual({
       'disbursements D1': ['sources of 50.00 must not exceed the credit at that time, 25.00.'],
     })
     const account = (await accountOf(first)).accountLocator!
@@ -548,7 +548,7 @@ describe('credit of an account with an item that waits for its correction', () =
     const correction = { disbursements: { D1: disbursement(5) } }
     const late = await patched(first.locator, account, correction)
     expect(late.migrationState).toBe('failed')
-    expect(await told(late)).toEqual({
+    expect(await failuresOf(late)).toEqual({
       'disbursements D1': ['sources of 5.00 must not exceed the credit at that time, 0.00.'],
     })
     expect((await motor.post(`/payments/${payments[0]!.locator}/reverse`)).status).toBe(200)

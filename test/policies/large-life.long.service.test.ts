@@ -256,8 +256,10 @@ it('a policy with too many characteristics for one response is read without thos
   expect(record).toMatchObject({ isOutline: true, segmentCharges: [] })
   expect(record.price!.grossPremium).toBe(price.grossPremium)
   const holder = { locator: 'h', entity: { values: {} } } as unknown as PolicyholderResponse
-  const told = migrationOfAccount({ holder, policies: [record], disbursements: [], auxData: [] })
-  expect(told.policies).toMatchObject([{ as: 'left', reason: expect.stringContaining('missing from it') }])
+  const migration = migrationOfAccount({ holder, policies: [record], disbursements: [], auxData: [] })
+  expect(migration.policies).toMatchObject([
+    { as: 'left', reason: expect.stringContaining('missing from it') },
+  ])
 }, 120_000)
 
 it('a policyholder’s policies can be read with the perils of one exposure, and 404 if it is unknown', async () => {

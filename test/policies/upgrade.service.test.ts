@@ -204,10 +204,10 @@ describe('POST /policy/{locator}/upgrade', () => {
       'GET',
       '/eventstream/events?startTimestamp=0&pageSize=1000',
     )
-    const told = stream.events.filter(
+    const upgradeEvents = stream.events.filter(
       one => one.type === 'policy.upgrade' && one.data.policyLocator === policy.locator,
     )
-    expect(told.map(one => one.data)).toEqual([
+    expect(upgradeEvents.map(one => one.data)).toEqual([
       expect.objectContaining({ fromConfigVersion: '1', toConfigVersion: '2', productName: 'boat' }),
     ])
   })

@@ -282,7 +282,7 @@ async function planned({ loaded, now }: Story, one: Step): Promise<Planned | und
 }
 
 /** Carries out the step, and invoices everything that is due by then. A rejected step changes nothing. */
-async function told(story: Story, one: Step): Promise<Story> {
+async function carryOutStep(story: Story, one: Step): Promise<Story> {
   let { loaded, now } = story
   try {
     const next = await planned(story, one)
@@ -539,7 +539,7 @@ describe(`bills (seed ${SEED})`, () => {
           const times = [story.now]
           for (const one of all) {
             const before = story.loaded.aggregate
-            story = await told(story, one)
+            story = await carryOutStep(story, one)
             posted.push(...journalOfChange(before, story.loaded.aggregate, story.now))
             times.push(story.now)
             if (story.loaded.aggregate !== before) seen.set(one.kind, (seen.get(one.kind) ?? 0) + 1)

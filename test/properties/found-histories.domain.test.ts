@@ -48,7 +48,7 @@ const cancel = (thousandths: number): Step => ({
 const renew = (changes: Change[] = []): Step => ({ ...NOTHING, kind: 'renew', days: 3, changes })
 const REINSTATE: Step = { ...NOTHING, kind: 'reinstate', firmly: true }
 
-async function told(
+async function storyOf(
   steps: readonly Step[],
   business = YEAR,
   example: 'motor' | 'home' = 'motor',
@@ -85,7 +85,7 @@ const OWN_DAMAGE = 1
 
 describe('An endorsement that was invalidated', () => {
   it('leaves no data behind that affects the rating of a later endorsement', async () => {
-    const { story } = await told([
+    const { story } = await storyOf([
       endorse(500, ALWAYS, [DEARER], { far: 1 }),
       { ...NOTHING, kind: 'continueEndorsement', far: 0 },
       endorse(500, ALL, []),
@@ -103,10 +103,10 @@ describe('An endorsement that was invalidated', () => {
 describe('An endorsement that sends the present value', () => {
   it('rates nothing when it reprices changes, and rates again when it reprices everything', async () => {
     const sameRegion = change('policyField', 0, 2)
-    const { story } = await told([endorse(431, ALWAYS, [sameRegion])])
+    const { story } = await storyOf([endorse(431, ALWAYS, [sameRegion])])
     expect(pieces(story, 'e0 own_damage 0')).toEqual(['2027-1-30: 196.41', '2027-7-6: 256.84'])
     expect(figuresOf(story).grossPremium).toBe(671.17)
-    const { story: rated } = await told([endorse(431, ALL, [sameRegion])])
+    const { story: rated } = await storyOf([endorse(431, ALL, [sameRegion])])
     expect(pieces(rated, 'e0 own_damage 0')).toEqual(['2027-1-30: 196.41', '2027-7-6: 255.87'])
     expect(figuresOf(rated).grossPremium).toBe(669.73)
   })
@@ -116,7 +116,7 @@ describe('A policy that was endorsed while cancelled, and then reinstated', () =
   const restored = [cancel(600), endorse(500, ALWAYS, [DEARER]), REINSTATE]
 
   it('has the endorsement up to the cancellation, and after it what the cancellation removed', async () => {
-    const { story } = await told(restored)
+    const { story } = await storyOf(restored)
     expect(pieces(story, 'e0 own_damage 0')).toEqual([
       '2027-1-30: 137.23',
       '2027-5-19: 270.49',
@@ -128,7 +128,7 @@ describe('A policy that was endorsed while cancelled, and then reinstated', () =
   })
 
   it('can be endorsed: a peril that is ended is no longer charged', async () => {
-    const { story } = await told([...restored, endorse(800, NEVER, [change('endPeril', OWN_DAMAGE)])])
+    const { story } = await storyOf([...restored, endorse(800, NEVER, [change('endPeril', OWN_DAMAGE)])])
     expect(pieces(story, 'e0 own_damage 0')).toEqual([
       '2027-1-30: 137.23',
       '2027-5-19: 270.49',
@@ -143,7 +143,7 @@ describe('A policy that was endorsed while cancelled, and then reinstated', () =
   })
 
   it('is rated again up to its end', async () => {
-    const { story } = await told([...restored, endorse(700, ALL, [])])
+    const { story } = await storyOf([...restored, endorse(700, ALL, [])])
     expect(pieces(story, 'e0 own_damage 0')).toEqual([
       '2027-1-30: 137.23',
       '2027-5-19: 270.49',
@@ -153,20 +153,20 @@ describe('A policy that was endorsed while cancelled, and then reinstated', () =
   })
 
   it('is renewed with every peril', async () => {
-    const { story } = await told([...restored, renew()])
+    const { story } = await storyOf([...restored, renew()])
     expect(pieces(story, 'e0 own_damage 1')).toEqual(['2028-1-30: 453.25'])
   })
 })
 
 describe('An endorsement before a later renewal', () => {
   it('changes the deductible to 1,000 in the peril and in the peril that renews it', async () => {
-    const { story } = await told([renew(), endorse(250, ALWAYS, [change('perilField', OWN_DAMAGE, 3)])])
+    const { story } = await storyOf([renew(), endorse(250, ALWAYS, [change('perilField', OWN_DAMAGE, 3)])])
     expect(pieces(story, 'e0 own_damage 0')).toEqual(['2027-1-30: 227.84', '2027-7-31: 191.59'])
     expect(pieces(story, 'e0 own_damage 1')).toEqual(['2028-1-30: 385.26'])
   })
 
   it('ends a peril in both terms', async () => {
-    const { story } = await told([renew(), endorse(250, ALWAYS, [change('endPeril', OWN_DAMAGE)])])
+    const { story } = await storyOf([renew(), endorse(250, ALWAYS, [change('endPeril', OWN_DAMAGE)])])
     expect(pieces(story, 'e0 own_damage 0')).toEqual(['2027-1-30: 227.84'])
     expect(pieces(story, 'e0 own_damage 1')).toEqual([])
     expect(figuresOf(story).grossPremium).toBe(663.68)
@@ -175,7 +175,7 @@ describe('An endorsement before a later renewal', () => {
 
 describe('An endorsement before the start of an exposure that was added earlier', () => {
   it('adds perils to the exposure from its start', async () => {
-    const { story } = await told([
+    const { story } = await storyOf([
       endorse(600, NEVER, [change('addExposure', 1, 0)]),
       endorse(250, NEVER, [change('addPeril', 1, 0)]),
     ])
@@ -189,7 +189,7 @@ describe('An endorsement before the start of an exposure that was added earlier'
 
 describe('A renewal', () => {
   it('to another payment schedule charges the fee of that schedule', async () => {
-    const { story } = await told([renew([change('schedule', 1)])], YEAR, 'home')
+    const { story } = await storyOf([renew([change('schedule', 1)])], YEAR, 'home')
     expect(story.loaded.aggregate.policy.paymentScheduleName).toBe('monthly')
     expect(priceOf(story).fees.map(fee => `${fee.name} ${fee.amount}`)).toEqual([
       'policy_fee 35',
@@ -199,7 +199,7 @@ describe('A renewal', () => {
   })
 
   it('of a cancelled policy is rejected until the policy is reinstated', async () => {
-    const { refused, story } = await told([cancel(500), renew()])
+    const { refused, story } = await storyOf([cancel(500), renew()])
     expect(refused?.message).toMatch(
       /is cancelled from 1816984800000 and cannot be renewed; reinstate it first/,
     )
@@ -215,10 +215,10 @@ describe('A cancellation at a time in a gap of the coverage', () => {
     }
     // The year is cancelled after a quarter, and its last part is reinstated.
     const gap = [cancel(250), { ...REINSTATE, which: 0, later: 600 }]
-    expect(dayOf((await told(gap)).story)).toBe('2028-1-30')
-    const { story } = await told([...gap, cancel(600)])
+    expect(dayOf((await storyOf(gap)).story)).toBe('2028-1-30')
+    const { story } = await storyOf([...gap, cancel(600)])
     expect(dayOf(story)).toBe('2027-5-1')
-    const { story: back } = await told([...gap, cancel(600), cancel(300), { ...REINSTATE, which: 2 }])
+    const { story: back } = await storyOf([...gap, cancel(600), cancel(300), { ...REINSTATE, which: 2 }])
     expect(dayOf(back)).toBe('2027-5-1')
     expect(priceOf(back)).toMatchObject(figuresOf(story))
   })

@@ -43,7 +43,7 @@ function tale(story: Story): string {
   ).replace(UUID, placed)
 }
 
-async function told(start: Story, all: readonly Step[]): Promise<Story> {
+async function carryOutSteps(start: Story, all: readonly Step[]): Promise<Story> {
   let story = start
   for (const one of all) ({ story } = await carryOutStep(story, one))
   return story
@@ -112,8 +112,8 @@ export function describeHistories(example: Example): void {
         await fc.assert(
           fc.asyncProperty(newBusiness, steps, async (business, all) => {
             const [first, second] = [
-              await told(await beginStory(example, business), all),
-              await told(await beginStory(example, business), all),
+              await carryOutSteps(await beginStory(example, business), all),
+              await carryOutSteps(await beginStory(example, business), all),
             ]
             expect(figures(priceOf(second))).toEqual(figures(priceOf(first)))
             expect(tale(second)).toBe(tale(first))
@@ -129,7 +129,7 @@ export function describeHistories(example: Example): void {
       async () => {
         await fc.assert(
           fc.asyncProperty(newBusiness, steps, step, async (business, all, last) => {
-            const before = await told(await beginStory(example, business), all)
+            const before = await carryOutSteps(await beginStory(example, business), all)
             const cancelled = await endStory(before, last, 'cancelAndReinstate')
             fc.pre(cancelled !== undefined)
             expect(priceOf(cancelled!)).toEqual(priceOf(before))
@@ -149,7 +149,7 @@ export function describeHistories(example: Example): void {
       async () => {
         await fc.assert(
           fc.asyncProperty(newBusiness, steps, step, async (business, all, last) => {
-            const before = await told(await beginStory(example, business), all)
+            const before = await carryOutSteps(await beginStory(example, business), all)
             const withdrawn = await endStory(before, last, 'withdraw')
             fc.pre(withdrawn !== undefined)
             expect(priceOf(withdrawn!)).toMatchObject({

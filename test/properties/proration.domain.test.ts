@@ -34,7 +34,7 @@ const cents = (amount: number): number => Math.round(amount * 100)
 const begin = async (example: Example, business: NewBusiness, name: ProraterName): Promise<Story> =>
   withProrater(await beginStory(example, business), name)
 
-async function told(start: Story, all: readonly Step[]): Promise<Story> {
+async function carryOutSteps(start: Story, all: readonly Step[]): Promise<Story> {
   let story = start
   for (const one of all) ({ story } = await carryOutStep(story, one))
   return story
@@ -150,7 +150,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
     async () => {
       await fc.assert(
         fc.asyncProperty(newBusiness, steps, step, async (business, all, last) => {
-          const before = await told(await begin(example, business, 'whimsical'), all)
+          const before = await carryOutSteps(await begin(example, business, 'whimsical'), all)
           const back = await endStory(before, last, 'cancelAndReinstate')
           fc.pre(back !== undefined)
           same(priceOf(back!), priceOf(before))
@@ -167,7 +167,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
     async () => {
       await fc.assert(
         fc.asyncProperty(newBusiness, steps, step, async (business, all, last) => {
-          const before = await told(await begin(example, business, 'whimsical'), all)
+          const before = await carryOutSteps(await begin(example, business, 'whimsical'), all)
           const withdrawn = await endStory(before, last, 'withdraw')
           fc.pre(withdrawn !== undefined)
           expect(priceOf(withdrawn!)).toMatchObject({

@@ -42,10 +42,11 @@ it('the technical premium of several perils is shown only if each peril in force
     taxes: new Map(),
     commissions: new Map(),
   })
-  const told = (...all: (Money | undefined)[]) => sumTotals(all.map(totalsWith), EUR).technicalPremium
-  expect(told(euro(9_000), euro(1))).toEqual(euro(9_001))
-  expect(told(euro(9_000), undefined)).toBeUndefined()
-  expect(told()).toBeUndefined()
+  const technicalTotal = (...all: (Money | undefined)[]) =>
+    sumTotals(all.map(totalsWith), EUR).technicalPremium
+  expect(technicalTotal(euro(9_000), euro(1))).toEqual(euro(9_001))
+  expect(technicalTotal(euro(9_000), undefined)).toBeUndefined()
+  expect(technicalTotal()).toBeUndefined()
 
   const takenBack = perilTotals(perilWith(), EUR)
   const without = sumTotals([totalsWith(euro(9_000)), takenBack], EUR)

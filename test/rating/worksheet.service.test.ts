@@ -133,8 +133,8 @@ describe('The worksheet of a policy', () => {
     const change = await get<PolicyPriceChangeResponse>(
       `/cancellations/${cancelled.locator}/price?explain=true`,
     )
-    const told = addsUp(change.worksheet, change.newTotal)
-    expect(Number(told.total) - Number(told.totalBefore)).toBeCloseTo(change.totalChange, 6)
+    const sums = addsUp(change.worksheet, change.newTotal)
+    expect(Number(sums.total) - Number(sums.totalBefore)).toBeCloseTo(change.totalChange, 6)
 
     const { body: back } = await callApi<ReinstatementResponse>(
       'PATCH',

@@ -204,10 +204,10 @@ describe('A renewal in several steps', () => {
     expect(withoutIssueEffects(whenIssued.body)).toEqual(withoutIssueEffects(await read(policy)))
     const list = await motor.get<RenewalResponse[]>(`/policies/${policy.locator}/renewals`)
     expect(list.body.map(one => [one.locator, one.state])).toEqual([[renewal.locator, 'issued']])
-    const told = (await eventsOf(policy))
+    const eventTypes = (await eventsOf(policy))
       .filter(one => one.data.renewalLocator === renewal.locator)
       .map(one => one.type)
-    expect(told).toEqual(['renewal.create', 'renewal.quote', 'renewal.accept', 'renewal.issue'])
+    expect(eventTypes).toEqual(['renewal.create', 'renewal.quote', 'renewal.accept', 'renewal.issue'])
   })
 
   it('has a void invoice and leaves the policy unchanged once it is invalidated', async () => {

@@ -144,7 +144,7 @@ it('an amount that a cancellation in another system held back is not opening pre
 it('the journal of boat 7 matches docs/books.md', () => {
   const [, rest] = books.split('<!-- entries: 7 -->') as [string, string]
   const lines = rest.trim().split('\n\n')[0]!.split('\n').slice(2)
-  const told = lines.map(line =>
+  const expected = lines.map(line =>
     line
       .split('|')
       .slice(1, -1)
@@ -158,5 +158,5 @@ it('the journal of boat 7 matches docs/books.md', () => {
       invoice ? 'an invoice' : [peril, name].filter(one => one !== undefined).join(', '),
     ]),
   )
-  expect(posted).toEqual(told)
+  expect(posted).toEqual(expected)
 })

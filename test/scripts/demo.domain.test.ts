@@ -20,7 +20,7 @@ describe('The figures of the demo', () => {
     commissions: named(expected.commissions).map(({ name, amount }) => ({ recipient: name, amount })),
   }
 
-  const told = (answer: Price) => {
+  const comparePrice = (answer: Price) => {
     const lines: string[] = []
     const story = newStory(line => lines.push(line))
     showPrice(story, answer, expected)
@@ -28,7 +28,7 @@ describe('The figures of the demo', () => {
   }
 
   test('are correct when the service returns the amounts of the worked example', () => {
-    const { wrong, compared, text } = told(price)
+    const { wrong, compared, text } = comparePrice(price)
     expect(wrong).toBe(0)
     expect(compared).toBe(10)
     expect(text).toContain('1922.01')
@@ -36,7 +36,12 @@ describe('The figures of the demo', () => {
 
   test('are marked as wrong when an amount is a cent too high, a tax is missing or a fee is unexpected', () => {
     const fees = [...price.fees, { name: 'surprise', amount: 1 }]
-    const { wrong, text } = told({ ...price, totalDue: 1922.02, taxGroups: price.taxGroups.slice(1), fees })
+    const { wrong, text } = comparePrice({
+      ...price,
+      totalDue: 1922.02,
+      taxGroups: price.taxGroups.slice(1),
+      fees,
+    })
     expect(wrong).toBe(3)
     expect(text).toMatch(/total due +1922\.02 {3}WRONG: expected 1922\.01/)
     expect(text).toMatch(/tax insurance_tax +missing/)

@@ -91,9 +91,9 @@ async function typed(lines: readonly Typed[]): Promise<string[]> {
 /** The expected and the actual output, in the same form. */
 async function compared(lines: readonly Typed[]): Promise<[said: string[], printed: string[]]> {
   const outputs = await typed(lines)
-  const told = (prints: readonly string[]) =>
+  const transcript = (prints: readonly string[]) =>
     lines.map(({ command }, at) => `$ ${command}\n${withoutVariableParts(prints[at] ?? 'NOTHING')}`)
-  return [told(lines.map(({ prints }) => prints)), told(outputs)]
+  return [transcript(lines.map(({ prints }) => prints)), transcript(outputs)]
 }
 
 const hasPython = spawnSync('python3', ['--version']).status === 0

@@ -70,13 +70,13 @@ async function policyOf(of: Motor, changes: object = {}): Promise<PolicyResponse
   return body
 }
 
-type Told = { type: string; timestamp: string; data: Record<string, string>; username: string }
+type StreamEvent = { type: string; timestamp: string; data: Record<string, string>; username: string }
 
-async function stream(of: Motor, type: string): Promise<Told[]> {
-  const events: Told[] = []
+async function stream(of: Motor, type: string): Promise<StreamEvent[]> {
+  const events: StreamEvent[] = []
   let query = `startTimestamp=0&pageSize=1000`
   for (;;) {
-    const { body } = await of.get<{ events: Told[]; pagingToken: string }>(
+    const { body } = await of.get<{ events: StreamEvent[]; pagingToken: string }>(
       `/eventstream/attributedEvents?${query}`,
     )
     events.push(...body.events.filter(event => event.type.startsWith(type)))
@@ -114,9 +114,9 @@ describe('the end of a policy', () => {
     const end = Number(policy.effectiveContractEndTimestamp) as Instant
     await moveTo((end + DAY_MS) as Instant)
     expect(await ends(motor)).toEqual(endsOf(policy))
-    const told = await stream(motor, 'policy.end')
+    const emitted = await stream(motor, 'policy.end')
     const due = [add(end, -42, 'day', BERLIN), add(end, -7, 'day', BERLIN), end]
-    for (const [at, event] of told.entries()) {
+    for (const [at, event] of emitted.entries()) {
       expect(Number(event.timestamp) - due[at]!).toBeGreaterThanOrEqual(0)
       expect(Number(event.timestamp) - due[at]!).toBeLessThan(SOON_MS)
       expect(event).toMatchObject({ username: 'system', data: { policyLocator: policy.locator } })
@@ -127,14 +127,14 @@ describe('the end of a policy', () => {
   it('is announced in the same way when the clock moves day by day and objects are evicted', async () => {
     const policy = await policyOf(motor)
     const end = Number(policy.effectiveContractEndTimestamp) as Instant
-    let told = 0
+    let emitted = 0
     for (let day = add(end, -44, 'day', BERLIN); day < end + 2 * DAY_MS; day = add(day, 1, 'day', BERLIN)) {
       await moveTo((day + 60_000) as Instant)
       const due = [42, 7, 0].filter(days => add(end, -days, 'day', BERLIN) <= day).length
       const events = await ends(motor)
       expect(events).toHaveLength(due)
-      if (events.length > told || day % 5 === 0) await evictAllDurableObjects()
-      told = events.length
+      if (events.length > emitted || day % 5 === 0) await evictAllDurableObjects()
+      emitted = events.length
     }
     expect(await ends(motor)).toEqual(endsOf(policy))
   })
@@ -173,10 +173,10 @@ describe('the end of a policy', () => {
     // Three years earlier, with the intervals unchanged.
     await (await databaseOf(motor)).exec('update timer set due_at = due_at - 94608000000')
     await dispatchDue(env, shardName(await tenantOf(motor), 0))
-    const told = await stream(motor, 'policy.end')
+    const emitted = await stream(motor, 'policy.end')
     for (const policy of policies)
       expect(
-        told
+        emitted
           .filter(event => event.data.policyLocator === policy.locator)
           .map(({ type, data }) => [type, data.reminderName, data.endTimestamp]),
       ).toEqual(endsOf(policy))
@@ -230,8 +230,8 @@ describe('planned invoices', () => {
     const cents = invoices.map(invoice => Math.round(invoice.totalDue * 100))
     expect(cents.reduce((sum, one) => sum + one, 0)).toBe(Math.round(price.totalDue * 100))
     expect(Math.max(...cents.slice(1)) - Math.min(...cents.slice(1))).toBeLessThan(200)
-    const told = await stream(motor, 'invoice.issue')
-    expect(told.map(event => [event.data.invoiceLocator, Number(event.data.totalDue)])).toEqual(
+    const emitted = await stream(motor, 'invoice.issue')
+    expect(emitted.map(event => [event.data.invoiceLocator, Number(event.data.totalDue)])).toEqual(
       invoices.map(invoice => [invoice.locator, invoice.totalDue]),
     )
   })

@@ -164,8 +164,8 @@ describe('POST /policy/{locator}/issueNextInvoice', () => {
     const { body } = await motor.get<{ events: { type: string; data: Record<string, string> }[] }>(
       '/eventstream/events?startTimestamp=0&pageSize=1000',
     )
-    const told = body.events.filter(one => one.data.invoiceLocator === next.locator)
-    expect(told.map(one => one.type)).toEqual(['invoice.issue', 'policy.invoice'])
+    const invoiceEvents = body.events.filter(one => one.data.invoiceLocator === next.locator)
+    expect(invoiceEvents.map(one => one.type)).toEqual(['invoice.issue', 'policy.invoice'])
   })
 
   it('leaves nothing for the timer to issue again, and nothing is issued for an invalidated quote', async () => {

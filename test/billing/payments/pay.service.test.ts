@@ -272,8 +272,8 @@ describe('A payment for a transaction that is taken back', () => {
       statuses: ['unfulfilled', 'paid', 'unfulfilled', 'invalidated'].map(status => ({ status })),
     })
     const events = await eventsOf(policy, 'payment.reverse', 'invoice.invalidate')
-    const told = events.filter(one => one.data.invoiceLocator === paid.locator)
-    expect(told.map(one => one.type)).toEqual(['payment.reverse', 'invoice.invalidate'])
+    const invoiceEvents = events.filter(one => one.data.invoiceLocator === paid.locator)
+    expect(invoiceEvents.map(one => one.type)).toEqual(['payment.reverse', 'invoice.invalidate'])
   }
 
   describe('of an issued policy', () => {

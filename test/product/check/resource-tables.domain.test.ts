@@ -83,8 +83,8 @@ describe('resources that config.json declares', () => {
       { tables: { age: { columns: { a: {} } } }, rangeTables: { age: AGE } },
       /^'age' is also declared as a different kind of table/,
     ],
-  ])('are rejected with %j', (more, told) => {
-    expect(messages(more)).toEqual([expect.stringMatching(told)])
+  ])('are rejected with %j', (more, problem) => {
+    expect(messages(more)).toEqual([expect.stringMatching(problem)])
     expect(compileWith(config(more)).configuration).toBeUndefined()
   })
 

@@ -317,9 +317,9 @@ it('a plugin reads the secret in force, the audit trail records it, and no log c
   expect(logs + JSON.stringify(failed.body)).not.toContain('geheim')
   const read = (items: string[]) => ['secrets.read', { staticName: 'vault', items, plugin: 'executeLambda' }]
   // Reads of one request have the same time, and so no order.
-  const told = await trail('vault')
-  expect(told.slice(0, 2)).toEqual(expect.arrayContaining([read(['pin']), read(['list'])]))
-  expect(told.slice(2)).toEqual([read(['pin'])])
+  const readings = await trail('vault')
+  expect(readings.slice(0, 2)).toEqual(expect.arrayContaining([read(['pin']), read(['list'])]))
+  expect(readings.slice(2)).toEqual([read(['pin'])])
 })
 
 it('declarations of secrets are checked by a deploy', async () => {

@@ -182,10 +182,10 @@ describe('documents in the newer vocabulary', () => {
       "must be a length like '20mm', in mm, cm, in, pt, pc or px, not 'wide'",
     ],
     [{ margin: { top: '-3mm' } }, "must be a length like '20mm', in mm, cm, in, pt, pc or px, not '-3mm'"],
-  ])('are rejected with %j', (said, told) => {
+  ])('are rejected with %j', (said, problem) => {
     const [document, ...messages] = read(said)
     expect(document).toBeUndefined()
-    expect(messages).toEqual([expect.stringContaining(told)])
+    expect(messages).toEqual([expect.stringContaining(problem)])
     expect(messages[0]).toMatch(/^ERROR/)
   })
 

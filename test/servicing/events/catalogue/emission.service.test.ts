@@ -434,6 +434,6 @@ it('no event contains a value of a policyholder or of a field', () => {
     .flat()
     .map(String)
     .filter(value => value.length > 3)
-  const told = JSON.stringify(events.map(({ data }) => data))
-  expect(values.filter(value => told.includes(`"${value}"`))).toEqual([])
+  const dataText = JSON.stringify(events.map(({ data }) => data))
+  expect(values.filter(value => dataText.includes(`"${value}"`))).toEqual([])
 })

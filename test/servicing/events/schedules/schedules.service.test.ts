@@ -70,11 +70,11 @@ async function advance(tenant: Motor, amount: number, unit = 'day'): Promise<voi
   expect([status, body.failed]).toEqual([200, 0])
 }
 
-type Told = { type: string; data: Record<string, string> }
+type StreamEvent = { type: string; data: Record<string, string> }
 
-async function told(tenant: Motor, type: string): Promise<Told['data'][]> {
+async function dataOfEvents(tenant: Motor, type: string): Promise<StreamEvent['data'][]> {
   const path = `/eventstream/events?eventType=${type}&pageSize=1000`
-  return (await tenant.get<{ events: Told[] }>(path)).body.events.map(({ data }) => data)
+  return (await tenant.get<{ events: StreamEvent[] }>(path)).body.events.map(({ data }) => data)
 }
 
 const path = (tenant: Motor) => `/event/${tenant.tenantLocator}/events/schedules`
@@ -105,7 +105,7 @@ describe('scheduled events of a policy', () => {
     )
     // The time of the day of issue is included, although it has passed.
     await advance(tenant, 1)
-    expect(await told(tenant, 'custom.policy.welcome')).toEqual([
+    expect(await dataOfEvents(tenant, 'custom.policy.welcome')).toEqual([
       {
         policyLocator: policy.locator,
         policyholderLocator: policy.policyholderLocator,
@@ -114,16 +114,15 @@ describe('scheduled events of a policy', () => {
       },
     ])
     await advance(tenant, 3, 'month')
-    expect((await told(tenant, 'custom.policy.survey')).map(data => data.scheduledTimestamp)).toEqual([
-      String(later(start, 2, 'month')),
-    ])
+    expect((await dataOfEvents(tenant, 'custom.policy.survey')).map(data => data.scheduledTimestamp)).toEqual(
+      [String(later(start, 2, 'month'))],
+    )
     await advance(tenant, 15, 'month')
-    expect(await told(tenant, 'custom.policy.welcome')).toHaveLength(1)
-    expect((await told(tenant, 'custom.policy.winback')).map(data => data.scheduledTimestamp)).toEqual([
-      String(later(end, 1, 'month')),
-      String(later(end, 2, 'month')),
-    ])
-    expect(await told(tenant, 'custom.policy.anniversary')).toHaveLength(1)
+    expect(await dataOfEvents(tenant, 'custom.policy.welcome')).toHaveLength(1)
+    expect(
+      (await dataOfEvents(tenant, 'custom.policy.winback')).map(data => data.scheduledTimestamp),
+    ).toEqual([String(later(end, 1, 'month')), String(later(end, 2, 'month'))])
+    expect(await dataOfEvents(tenant, 'custom.policy.anniversary')).toHaveLength(1)
     expect((await scheduleOf(tenant, 'custom.policy.winback')).nextTimestamp).toBeUndefined()
   })
 
@@ -146,14 +145,13 @@ describe('scheduled events of a policy', () => {
       issue: true,
     })
     await advance(tenant, 30, 'month')
-    expect((await told(tenant, 'custom.policy.winback')).map(data => data.scheduledTimestamp)).toEqual([
-      String(later(soon, 1, 'month')),
-      String(later(soon, 2, 'month')),
-    ])
+    expect(
+      (await dataOfEvents(tenant, 'custom.policy.winback')).map(data => data.scheduledTimestamp),
+    ).toEqual([String(later(soon, 1, 'month')), String(later(soon, 2, 'month'))])
     // The policy was cancelled at these times, in both the first and the second term.
-    expect(await told(tenant, 'custom.policy.survey')).toEqual([])
+    expect(await dataOfEvents(tenant, 'custom.policy.survey')).toEqual([])
     // The event does not recur after the end of the policy.
-    expect(await told(tenant, 'custom.policy.anniversary')).toHaveLength(1)
+    expect(await dataOfEvents(tenant, 'custom.policy.anniversary')).toHaveLength(1)
   })
 
   it('are emitted for each segment that an endorsement begins', async () => {
@@ -167,10 +165,9 @@ describe('scheduled events of a policy', () => {
       state: 'issued',
     })
     await advance(tenant, 4, 'month')
-    expect((await told(tenant, 'custom.policy.changed')).map(data => data.scheduledTimestamp)).toEqual([
-      String(later(policy.originalContractStartTimestamp, 1, 'day')),
-      String(later(from, 1, 'day')),
-    ])
+    expect(
+      (await dataOfEvents(tenant, 'custom.policy.changed')).map(data => data.scheduledTimestamp),
+    ).toEqual([String(later(policy.originalContractStartTimestamp, 1, 'day')), String(later(from, 1, 'day'))])
   })
 })
 
@@ -189,7 +186,7 @@ describe('an event schedule', () => {
       issue: true,
     })
     await advance(tenant, 3, 'month')
-    expect(await told(tenant, 'custom.policy.winback')).toEqual([])
+    expect(await dataOfEvents(tenant, 'custom.policy.winback')).toEqual([])
     expect((await listed(tenant)).items.map(one => one.type)).not.toContain('custom.policy.winback')
   })
 
@@ -234,12 +231,12 @@ describe('an event schedule', () => {
       }),
     ])
     await advance(tenant, 3, 'month')
-    expect(await told(tenant, 'custom.policy.survey')).toEqual([])
+    expect(await dataOfEvents(tenant, 'custom.policy.survey')).toEqual([])
     // Two simultaneous calls: one of them resumes it.
     const both = await afterBatches(1, resume, resume)
     expect([both?.acted.status, both?.sent.status]).toEqual([200, 409])
     await advance(tenant, 1)
-    expect(await told(tenant, 'custom.policy.survey')).toMatchObject([
+    expect(await dataOfEvents(tenant, 'custom.policy.survey')).toMatchObject([
       {
         policyLocator: policy.locator,
         scheduledTimestamp: String(Date.parse(schedule.nextTimestamp!)),

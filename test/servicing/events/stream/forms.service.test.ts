@@ -95,7 +95,7 @@ const listAt = (query: string): string => `/event/${motor.tenantLocator}/events/
 const listAfter = (token: string): string => listAt(`pagingToken=${token}`)
 
 /** Everything that shows events: both streams, each type separately, each event by locator, and the events of each request. */
-async function told(size: number) {
+async function readAll(size: number) {
   const stream = await follow(`${STREAM}?startTimestamp=0&pageSize=${size}`, streamAfter)
   const list = await follow(listAt(`startTimestamp=0&pageSize=${size}`), listAfter)
   const types = [...new Set([...stream.events, ...list.events].map(({ type }) => type))]
@@ -132,7 +132,7 @@ it('streams, lists, single events and deliveries are the same before and after e
   const start = (await follow(listAt('startTimestamp=0'), listAfter)).events.length
   const postsBefore = (await receiver.wait(1)).length
   await live()
-  const before = await told(7)
+  const before = await readAll(7)
   const posts = await receiver.wait(before.deliveries.length)
   const count = before.list.events.length
   expect(count - start).toBeGreaterThan(20)
@@ -148,12 +148,12 @@ it('streams, lists, single events and deliveries are the same before and after e
   })
   await env.CONTROL.prepare('update pool_database set migration = ?').bind(SHARED_EVENT_ROWS).run()
   await scheduler.wait(TENANT_TRUST_MS)
-  const { deliveries: _, ...moved } = await told(7)
+  const { deliveries: _, ...moved } = await readAll(7)
   expect({ ...moved, deliveries: before.deliveries }).toEqual(before)
 
   await live()
   const postsAfter = await receiver.wait(posts.length + before.deliveries.length - postsBefore)
-  const after = await told(5)
+  const after = await readAll(5)
   expect(after.list.events.slice(0, count)).toEqual(before.list.events)
   expect(after.ofRequests.flat()).toEqual(after.list.events)
   expect(after.single).toEqual(after.list.events)
