@@ -410,7 +410,7 @@ describe('a data table', () => {
         }
       }
       const readers = Array.from({ length: size(5, 50) }, (_, number) => reader(number))
-      // Holding more than 8 MiB of the file at a time would end this with 500 (held.ts).
+      // Holding more than 8 MiB of the file at a time would end this with 500.
       expect((await patch(`${kind}/${name}`, contents(1))).status).toBe(200)
       isDone = true
       await Promise.all(readers)
