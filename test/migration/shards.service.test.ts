@@ -1,5 +1,3 @@
-// A tenant on three databases: a migration and all its records are in one of them, and ids of accounts are unique in the tenant.
-import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import { shardOfUuid, type Uuid } from '../../src/kernel/locators.ts'
 import type {
@@ -8,7 +6,7 @@ import type {
   MigrationResponse,
 } from '../../src/servicing/migration/contract.ts'
 import { callOk } from '../support/api.ts'
-import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { addDatabases, boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { migratedAccount } from '../support/migrated.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 
@@ -19,31 +17,7 @@ let token: string
 beforeAll(async () => {
   await prepareDatabases({ tenants: 3 })
   motor = await motorTenant('shards')
-  await env.CONTROL.batch([
-    ...[1, 2].map(number =>
-      env.CONTROL.prepare('insert into shard (tenant_locator, number, binding) values (?, ?, ?)').bind(
-        motor.tenantLocator,
-        number,
-        poolBinding(number + 1),
-      ),
-    ),
-    env.CONTROL.prepare(`update pool_database set state = 'taken' where binding in (?, ?)`).bind(
-      poolBinding(2),
-      poolBinding(3),
-    ),
-  ])
-  // Every database of the tenant stores the versions of the configuration.
-  const { results } = await boundDatabase(poolBinding(1)).prepare('select * from configuration_version').all()
-  for (const row of results)
-    for (const number of [2, 3])
-      await boundDatabase(poolBinding(number))
-        .prepare(
-          `insert into configuration_version (${Object.keys(row).join(', ')}) values (${Object.keys(row)
-            .map(() => '?')
-            .join(', ')})`,
-        )
-        .bind(...Object.values(row))
-        .run()
+  await addDatabases(motor.tenantLocator, 2, 3)
   token = await motor.signIn('anna.admin')
   root = `/migration/${motor.tenantLocator}/migrations`
 })

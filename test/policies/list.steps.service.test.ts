@@ -1,9 +1,7 @@
-// Listing policies with a filter that few match: each page looks at a bounded number of policies, and all matches are found.
-import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import type { PolicyListResponse } from '../../src/policy/list/contract.ts'
 import { type Answer, callApi } from '../support/api.ts'
-import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { addDatabases, boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { leaveOutPolicy } from '../support/journal/exclusions.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
 
@@ -70,13 +68,7 @@ it('all policies of a state are found in steps, and none twice', async () => {
 })
 
 it('policies in several databases make one ordered list', async () => {
-  await env.CONTROL.batch([
-    env.CONTROL.prepare('insert into shard (tenant_locator, number, binding) values (?, 1, ?)').bind(
-      motor.tenantLocator,
-      poolBinding(3),
-    ),
-    env.CONTROL.prepare(`update pool_database set state = 'taken' where binding = ?`).bind(poolBinding(3)),
-  ])
+  await addDatabases(motor.tenantLocator, 3)
   await insert(0, 3_000, poolBinding(3), 1)
   const second = RARE.filter(n => n < 3_000).map(n => String(Number(locatorOf(n)) + 1))
   await expect

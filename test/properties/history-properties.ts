@@ -20,8 +20,8 @@ import {
   invoiceTotalsByLocator,
   priceOf,
 } from '../support/story-checks.ts'
-import { carryOutStep, endStory } from '../support/story-runner.ts'
-import { newBusiness, type Step, step, steps } from '../support/story-steps.ts'
+import { carryOutStep, carryOutSteps, endStory } from '../support/story-runner.ts'
+import { newBusiness, step, steps } from '../support/story-steps.ts'
 
 const SEED = 20261121
 
@@ -41,12 +41,6 @@ function tale(story: Story): string {
   return JSON.stringify(answerNow(story).answer, (name, value) =>
     /(?:[lL]ocator|displayId)$/.test(name) && typeof value === 'string' ? placed(value) : value,
   ).replace(UUID, placed)
-}
-
-async function carryOutSteps(start: Story, all: readonly Step[]): Promise<Story> {
-  let story = start
-  for (const one of all) ({ story } = await carryOutStep(story, one))
-  return story
 }
 
 export function describeHistories(example: Example): void {

@@ -22,8 +22,8 @@ import {
   same,
   viewOf,
 } from '../support/story-checks.ts'
-import { carryOutStep, endStory } from '../support/story-runner.ts'
-import { type NewBusiness, newBusiness, type Step, step, steps } from '../support/story-steps.ts'
+import { carryOutStep, carryOutSteps, endStory } from '../support/story-runner.ts'
+import { type NewBusiness, newBusiness, step, steps } from '../support/story-steps.ts'
 
 const SEED = 20261121
 
@@ -33,12 +33,6 @@ const cents = (amount: number): number => Math.round(amount * 100)
 
 const begin = async (example: Example, business: NewBusiness, name: ProraterName): Promise<Story> =>
   withProrater(await beginStory(example, business), name)
-
-async function carryOutSteps(start: Story, all: readonly Step[]): Promise<Story> {
-  let story = start
-  for (const one of all) ({ story } = await carryOutStep(story, one))
-  return story
-}
 
 /** The billed amounts are the price of what is in force or accepted. */
 function billsAddUp(story: Story): void {

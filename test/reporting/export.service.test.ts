@@ -1,12 +1,10 @@
-// Exporting data: the current records, and changes since a cursor, while others write.
-import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import { newUuid } from '../../src/kernel/locators.ts'
 import type { ExportResponse } from '../../src/reporting/export/contract.ts'
 import { generateAccount } from '../../tools/book/account.ts'
 import { fileAt, whenMade } from '../documents/waiting.ts'
 import { callApi, callOk } from '../support/api.ts'
-import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { addDatabases, prepareDatabases } from '../support/databases.ts'
 import { exampleFiles } from '../support/examples.ts'
 import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
 import { settledMigration } from '../support/settled-migration.ts'
@@ -26,24 +24,7 @@ beforeAll(async () => {
   await prepareDatabases({ tenants: 3 })
   motor = await motorTenant('export')
   token = await motor.signIn('anna.admin')
-  await env.CONTROL.batch([
-    env.CONTROL.prepare('insert into shard (tenant_locator, number, binding) values (?, 1, ?)').bind(
-      motor.tenantLocator,
-      poolBinding(2),
-    ),
-    env.CONTROL.prepare(`update pool_database set state = 'taken' where binding = ?`).bind(poolBinding(2)),
-  ])
-  // Each database has the versions of the configuration.
-  const { results } = await boundDatabase(poolBinding(1)).prepare('select * from configuration_version').all()
-  for (const row of results)
-    await boundDatabase(poolBinding(2))
-      .prepare(
-        `insert into configuration_version (${Object.keys(row).join(', ')}) values (${Object.keys(row)
-          .map(() => '?')
-          .join(', ')})`,
-      )
-      .bind(...Object.values(row))
-      .run()
+  await addDatabases(motor.tenantLocator, 2)
   for (let at = 0; at < 7; at += 1) await sold()
 })
 

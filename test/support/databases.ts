@@ -83,6 +83,31 @@ async function makeDatabases(bindings: readonly string[], migrations: readonly M
   await Promise.all(rest.map(made))
 }
 
+/** Gives the tenant further databases of the pool, as its shards 1, 2 and so on, with the versions of its configuration. */
+export async function addDatabases(tenantLocator: string, ...numbers: number[]): Promise<void> {
+  const bindings = numbers.map(poolBinding)
+  await env.CONTROL.batch(
+    bindings.flatMap((binding, at) => [
+      env.CONTROL.prepare('insert into shard (tenant_locator, number, binding) values (?, ?, ?)').bind(
+        tenantLocator,
+        at + 1,
+        binding,
+      ),
+      env.CONTROL.prepare(`update pool_database set state = 'taken' where binding = ?`).bind(binding),
+    ]),
+  )
+  const { results } = await boundDatabase(poolBinding(1)).prepare('select * from configuration_version').all()
+  for (const row of results) {
+    const columns = Object.keys(row)
+    const insertion = `insert into configuration_version (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`
+    for (const binding of bindings)
+      await boundDatabase(binding)
+        .prepare(insertion)
+        .bind(...Object.values(row))
+        .run()
+  }
+}
+
 async function schemaOf(database: D1Database): Promise<string> {
   const { results } = await database
     .prepare(

@@ -33,6 +33,12 @@ export type StepOutcome = {
 
 const picked = <R>(records: readonly R[], which: number): R | undefined => records[which % records.length]
 
+export async function carryOutSteps(start: Story, all: readonly Step[]): Promise<Story> {
+  let story = start
+  for (const one of all) ({ story } = await carryOutStep(story, one))
+  return story
+}
+
 /** Carries out a step, one minute after the previous one. */
 export async function carryOutStep(before: Story, one: Step): Promise<StepOutcome> {
   const story = { ...before, now: (before.now + 60_000) as Instant }

@@ -16,7 +16,7 @@ import { runImpactAlarm } from '../../../src/servicing/impact/run.ts'
 import { noTotals } from '../../../src/servicing/impact/totals.ts'
 import type { QuickQuoteResponse } from '../../../src/servicing/quick-quotes/contract.ts'
 import { callApi, callOk } from '../../support/api.ts'
-import { boundDatabase, poolBinding, prepareDatabases } from '../../support/databases.ts'
+import { addDatabases, boundDatabase, poolBinding, prepareDatabases } from '../../support/databases.ts'
 import { type ArchiveFiles, archiveOf, motorWithoutPapers } from '../../support/examples.ts'
 import { faultyDatabase } from '../../support/faulty-database.ts'
 import { type Motor, motorTenant, plainYear } from '../../support/motor.ts'
@@ -36,33 +36,6 @@ let changed: ArchiveFiles
 
 const textOf = (content: string | Uint8Array): string =>
   typeof content === 'string' ? content : new TextDecoder().decode(content)
-
-async function onThreeDatabases(tenant: Motor): Promise<void> {
-  await env.CONTROL.batch([
-    ...[1, 2].map(number =>
-      env.CONTROL.prepare('insert into shard (tenant_locator, number, binding) values (?, ?, ?)').bind(
-        tenant.tenantLocator,
-        number,
-        poolBinding(number + 2),
-      ),
-    ),
-    env.CONTROL.prepare(`update pool_database set state = 'taken' where binding in (?, ?)`).bind(
-      poolBinding(3),
-      poolBinding(4),
-    ),
-  ])
-  const { results } = await boundDatabase(poolBinding(1)).prepare('select * from configuration_version').all()
-  for (const row of results)
-    for (const number of [3, 4])
-      await boundDatabase(poolBinding(number))
-        .prepare(
-          `insert into configuration_version (${Object.keys(row).join(', ')}) values (${Object.keys(row)
-            .map(() => '?')
-            .join(', ')})`,
-        )
-        .bind(...Object.values(row))
-        .run()
-}
 
 /** New policyholders can be in any database. Those in another one remain without a policy. */
 async function newHolderIn(shard: number): Promise<string> {
@@ -87,7 +60,7 @@ beforeAll(async () => {
     .replace('R1,0.86', 'R1,0.80')
     .replace('R6,1.29', 'R6,1.41')
   other = await motorTenant('impact-changed', changed)
-  await onThreeDatabases(motor)
+  await addDatabases(motor.tenantLocator, 3, 4)
   token = await motor.signIn('anna.admin')
   policies = []
   for (let at = 0; at < POLICIES; at += 1) {

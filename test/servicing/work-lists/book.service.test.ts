@@ -7,7 +7,7 @@ import {
   type WorkListResponse,
 } from '../../../src/servicing/work-lists/contract.ts'
 import { callApi, callOk } from '../../support/api.ts'
-import { boundDatabase, poolBinding, prepareDatabases } from '../../support/databases.ts'
+import { addDatabases, boundDatabase, poolBinding, prepareDatabases } from '../../support/databases.ts'
 import { leaveOutPolicy } from '../../support/journal/exclusions.ts'
 import { type Motor, motorTenant, roundTrips } from '../../support/motor.ts'
 
@@ -216,13 +216,7 @@ it('undecided quotes of a policy issued by another quote do not slow down the li
 })
 
 it('lists of several databases are merged in order, with each record once', async () => {
-  await env.CONTROL.batch([
-    env.CONTROL.prepare('insert into shard (tenant_locator, number, binding) values (?, 1, ?)').bind(
-      motor.tenantLocator,
-      poolBinding(3),
-    ),
-    env.CONTROL.prepare(`update pool_database set state = 'taken' where binding = ?`).bind(poolBinding(3)),
-  ])
+  await addDatabases(motor.tenantLocator, 3)
   await insert(0, 300, poolBinding(3), 1)
   const isOfSecond = ({ locator }: WorkItemResponse) => locator.endsWith('01')
   await expect
