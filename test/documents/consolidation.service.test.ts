@@ -107,7 +107,7 @@ const logsOf = async () =>
 const issue = <Body = PolicyResponse>({ locator }: { locator: string }) =>
   motor.post<Body>(`/policy/${locator}/issue`)
 
-const made = ({ locator }: { locator: string }): Promise<PolicyResponse> =>
+const withDocumentsMade = ({ locator }: { locator: string }): Promise<PolicyResponse> =>
   whenMade(
     async () => (await motor.get(`/policy/${locator}`)).body,
     one => one.documents,
@@ -147,7 +147,7 @@ describe('The plugin getPostIssuanceResult', () => {
     await say(packet(['terms.pdf', 'own.pdf', 'schedule.pdf'], { deleteSourceDocuments: true }))
     const { body: draft } = await motor.createPolicy()
     await upload(draft, pdfOf('A letter of the broker'), 'own.pdf')
-    await made(draft)
+    await withDocumentsMade(draft)
     const issued = await issue(draft)
     expect(issued.status).toBe(200)
     expect(filesWithStates(issued.body.documents)).toEqual([
@@ -158,7 +158,7 @@ describe('The plugin getPostIssuanceResult', () => {
       'card.html draft',
       'packet.pdf draft',
     ])
-    const policy = await made(draft)
+    const policy = await withDocumentsMade(draft)
     expect(filesWithStates(policy.documents)).toEqual([
       'offer.pdf ready',
       'card.html ready',
@@ -212,7 +212,7 @@ describe('The plugin getPostIssuanceResult', () => {
         expect.objectContaining({ fileName: 'card.html' }),
       ],
     })
-    expect(filesWithStates((await made(policy)).documents)).toHaveLength(4)
+    expect(filesWithStates((await withDocumentsMade(policy)).documents)).toHaveLength(4)
   })
 
   it('deletes only the sources it names, and none that another consolidated document needs', async () => {
@@ -222,7 +222,7 @@ describe('The plugin getPostIssuanceResult', () => {
     )
     const { body: draft } = await motor.createPolicy()
     await issue(draft)
-    const policy = await made(draft)
+    const policy = await withDocumentsMade(draft)
     expect(filesWithStates(policy.documents)).toEqual([
       'offer.pdf ready',
       'card.html ready',
@@ -244,7 +244,7 @@ describe('The plugin getPostIssuanceResult', () => {
     const { body: draft } = await motor.createPolicy()
     await upload(draft, '<p>A note of the broker</p>', 'own.html')
     expect((await issue(draft)).status).toBe(200)
-    const policy = await made(draft)
+    const policy = await withDocumentsMade(draft)
     expect(filesWithStates(policy.documents)).toEqual([
       'offer.pdf ready',
       'schedule.pdf ready',
@@ -263,7 +263,7 @@ describe('The plugin getPostIssuanceResult', () => {
     await sayText('{}')
     const { body: draft } = await motor.createPolicy()
     const { body: policy } = await issue(draft)
-    await made(policy)
+    await withDocumentsMade(policy)
     await say(packet(['offer.pdf', 'terms.pdf'], { fileName: 'change.pdf' }))
     const { body: endorsement } = await motor.post<EndorsementResponse>(
       `/policies/${policy.locator}/endorsements`,
@@ -274,7 +274,7 @@ describe('The plugin getPostIssuanceResult', () => {
         state: 'issued',
       },
     )
-    const after = await made(policy)
+    const after = await withDocumentsMade(policy)
     const { documents } = (await motor.get<EndorsementResponse>(`/endorsements/${endorsement.locator}`)).body
     expect(filesWithStates(documents)).toEqual([
       'offer.pdf ready',
@@ -357,7 +357,7 @@ describe('A consolidated document', () => {
     await say(packet(['schedule.pdf', 'broken.pdf'], { deleteSourceDocuments: true }))
     const { body: draft } = await motor.createPolicy()
     await issue(draft)
-    const policy = await made(draft)
+    const policy = await withDocumentsMade(draft)
     expect(filesWithStates(policy.documents)).toEqual([
       'offer.pdf ready',
       'schedule.pdf ready',
@@ -379,7 +379,7 @@ describe('A consolidated document', () => {
     )
     const { body: draft } = await motor.createPolicy()
     await issue(draft)
-    const policy = await made(draft)
+    const policy = await withDocumentsMade(draft)
     expect(filesWithStates(policy.documents)).toEqual([
       'offer.pdf ready',
       'schedule.pdf ready',
@@ -397,7 +397,7 @@ describe('A consolidated document', () => {
     const { body: draft } = await motor.createPolicy()
     await upload(draft, '%PDF-1.4\n%%EOF\n', 'own.pdf')
     await issue(draft)
-    const policy = await made(draft)
+    const policy = await withDocumentsMade(draft)
     expect(documentNamed(policy, 'packet.pdf')).toMatchObject({
       state: 'conversionError',
       failureMessage: "'own.pdf' cannot be merged: it is not a readable PDF.",
@@ -411,7 +411,7 @@ describe('A consolidated document', () => {
     const large = pdfOf('Large') + ' '.repeat(13 * 1024 * 1024)
     for (const name of ['one.pdf', 'two.pdf']) await upload(draft, large, name)
     await issue(draft)
-    expect(documentNamed(await made(draft), 'packet.pdf')).toMatchObject({
+    expect(documentNamed(await withDocumentsMade(draft), 'packet.pdf')).toMatchObject({
       state: 'conversionError',
       failureMessage:
         "With 'two.pdf', its parts are larger than 26214400 bytes, the most that can be merged.",
@@ -424,7 +424,7 @@ describe('A consolidated document', () => {
     const { body: draft } = await motor.createPolicy()
     for (const name of names) await upload(draft, '<p>Own</p>', name)
     await issue(draft)
-    expect(documentNamed(await made(draft), 'packet.pdf')).toMatchObject({
+    expect(documentNamed(await withDocumentsMade(draft), 'packet.pdf')).toMatchObject({
       state: 'conversionError',
       failureMessage:
         "With 'own21.html', more than 20 of its parts are HTML, the most that can be converted to PDF.",

@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 const read = async <T>(path: string): Promise<T> => (await motor.get<T>(path)).body
 
-const made = (policy: string): Promise<PolicyResponse> =>
+const withDocumentsMade = (policy: string): Promise<PolicyResponse> =>
   whenMade(
     () => read<PolicyResponse>(`/policy/${policy}`),
     one => [...one.documents, ...one.invoices.flatMap(invoice => invoice.documents)],
@@ -36,7 +36,7 @@ const made = (policy: string): Promise<PolicyResponse> =>
 async function issued(changes: object = {}): Promise<PolicyResponse> {
   const { body } = await motor.createPolicy(changes)
   await motor.post(`/policy/${body.locator}/issue`)
-  return await made(body.locator)
+  return await withDocumentsMade(body.locator)
 }
 
 const names = (documents: readonly PolicyDocumentResponse[]): string[] =>
@@ -111,7 +111,9 @@ describe('Documents of endorsements and renewals', () => {
       one => one.documents,
     )
     expect(names(after.documents)).toEqual(['endorsement.pdf ready'])
-    expect((await made(policy.locator)).documents.map(one => one.fileName)).toContain('endorsement.pdf')
+    expect((await withDocumentsMade(policy.locator)).documents.map(one => one.fileName)).toContain(
+      'endorsement.pdf',
+    )
   })
 
   it('are an offer when a renewal is quoted and a schedule when it is issued', async () => {
@@ -132,7 +134,9 @@ describe('Documents of endorsements and renewals', () => {
         ).documents,
       )
     expect(await documents()).toEqual(['renewal_offer.pdf ready'])
-    expect(names((await made(policy.locator)).documents)).not.toContain('renewal_offer.pdf ready')
+    expect(names((await withDocumentsMade(policy.locator)).documents)).not.toContain(
+      'renewal_offer.pdf ready',
+    )
     await callApi('PATCH', path, { token: motor.token, body: { action: 'issue' } })
     expect(await documents()).toEqual(['renewal_offer.pdf ready', 'renewal_schedule.pdf ready'])
   })
@@ -179,7 +183,7 @@ describe('Documents of cancellations and reinstatements', () => {
     await motor.post(`/policy/${policy.locator}/cancel`, {
       coverageEndTimestamp: Number(policy.originalContractStartTimestamp) + 3 * MONTH_MS,
     })
-    const { documents } = await made(policy.locator)
+    const { documents } = await withDocumentsMade(policy.locator)
     expect(names(documents).at(-1)).toMatch(/^cancellation_\d+\.pdf ready$/)
     const [cancellation] = await read<CancellationResponse[]>(`/policies/${policy.locator}/cancellations`)
     expect(names(cancellation!.documents)).toEqual(names(documents).slice(-1))
@@ -236,7 +240,7 @@ describe('The file of a document', () => {
     const path = `/policy/${created.locator}/issue`
     const key = { 'idempotency-key': `issue-${created.locator}` }
     await motor.post(path, undefined, key)
-    await made(created.locator)
+    await withDocumentsMade(created.locator)
     const { status, body } = await motor.post<PolicyResponse>(path, undefined, key)
     expect(status).toBe(200)
     for (const one of body.documents) expect(one.url ?? 'http://').toMatch(/^http:\/\//)

@@ -52,7 +52,7 @@ async function issued(motor: Motor): Promise<PolicyResponse> {
 const read = async (motor: Motor, { locator }: PolicyResponse): Promise<PolicyResponse> =>
   (await motor.get(`/policy/${locator}`)).body
 
-const made = (motor: Motor, policy: PolicyResponse) =>
+const withDocumentsMade = (motor: Motor, policy: PolicyResponse) =>
   whenMade(
     () => read(motor, policy),
     one => one.documents,
@@ -86,7 +86,7 @@ describe('Templates that fail', () => {
       pages: '{% for i in (1..2000) %}<p style="page-break-after:always">x{% endfor %}',
     })
     const policy = await issued(motor)
-    const { documents, issuedTimestamp } = await made(motor, policy)
+    const { documents, issuedTimestamp } = await withDocumentsMade(motor, policy)
     expect(issuedTimestamp).toBeDefined()
     const of = (name: string): PolicyDocumentResponse | undefined =>
       documents.find(one => one.fileName === name)
@@ -162,7 +162,7 @@ describe('Interrupted generation of documents', () => {
 
   /** A policy whose documents were never announced, as when the message is lost. */
   async function untold(): Promise<PolicyResponse> {
-    const policy = await made(motor, await issued(motor))
+    const policy = await withDocumentsMade(motor, await issued(motor))
     await run(`update document set state = 'draft' where policy_locator = ${policy.locator}`)
     await run(
       `insert into document_job (policy_locator, attempts, due_at, lease_until) values (${policy.locator}, 0, ${now() - 1}, 0)`,
@@ -184,14 +184,14 @@ describe('Interrupted generation of documents', () => {
   })
 
   it('leaves no job once all documents are ready', async () => {
-    await made(motor, await issued(motor))
+    await withDocumentsMade(motor, await issued(motor))
     expect(await jobs()).toEqual([])
   })
 
   it('is repaired by the dispatcher when a message is lost', async () => {
     const policy = await untold()
     await dispatchDue(env, shardName(tenant, 0))
-    const { documents } = await made(motor, policy)
+    const { documents } = await withDocumentsMade(motor, policy)
     expect(documents.map(one => one.state)).toEqual(['ready', 'ready'])
     expect(await jobs()).toEqual([])
   })
@@ -202,7 +202,7 @@ describe('Interrupted generation of documents', () => {
       consumeDocumentHints(batchOf(hintOf(policy), hintOf(policy)), env),
       consumeDocumentHints(batchOf(hintOf(policy)), env),
     ])
-    await made(motor, policy)
+    await withDocumentsMade(motor, policy)
     const { body } = await motor.get<{ events: { data: Record<string, string> }[] }>(
       `/event/${motor.tenantLocator}/events/list?pageSize=1000&type=document.ready`,
     )
@@ -341,13 +341,13 @@ describe('Interrupted generation of documents', () => {
     expect((await read(motor, policy)).documents.map(one => one.state)).toContain('draft')
     await run('update document_job set retry_at = 0')
     await consumeDocumentHints(batchOf(hintOf(policy)), env)
-    const { documents } = await made(motor, policy)
+    const { documents } = await withDocumentsMade(motor, policy)
     expect(documents.map(one => one.state)).toEqual(['ready', 'ready'])
   })
 
   it('shows the policy as it was when the document was requested', async () => {
     const policy = await issued(motor)
-    const { documents } = await made(motor, policy)
+    const { documents } = await withDocumentsMade(motor, policy)
     const html = documents.find(one => one.fileName === 'page.html')!
     const { bytes } = await fileAt(html.url!)
     expect(new TextDecoder().decode(bytes)).toBe(`of ${policy.displayId}`)

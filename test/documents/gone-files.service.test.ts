@@ -118,7 +118,7 @@ async function expectLeft(work: () => Promise<readonly string[]>): Promise<reado
 const quotesOf = async (policy: string): Promise<PolicyQuoteResponse[]> =>
   (await motor.get<PolicyQuoteResponse[]>(`/policies/${policy}/quotes`)).body
 
-const made = (policy: string): Promise<PolicyDocumentResponse[]> =>
+const documentsOfQuotes = (policy: string): Promise<PolicyDocumentResponse[]> =>
   whenMade(
     async () => (await quotesOf(policy)).flatMap(one => one.documents),
     documents => documents,
@@ -255,13 +255,13 @@ describe('The file of an upload', () => {
 describe('The file of a generated document', () => {
   it('is deleted with an invalidated acceptance, once its URLs have expired', async () => {
     const { body } = await motor.createPolicy()
-    const documents = await made(body.locator)
+    const documents = await documentsOfQuotes(body.locator)
     expect(documents.map(one => one.fileName)).toEqual(['quote.html', 'accept.html'])
     const [quoted, accepted] = documents as [PolicyDocumentResponse, PolicyDocumentResponse]
     const [quote] = await quotesOf(body.locator)
     const { status } = await callApi('PATCH', `/quotes/${quote!.locator}/invalidate`, { token: motor.token })
     expect(status).toBe(200)
-    expect((await made(body.locator)).map(one => one.locator)).toEqual([quoted.locator])
+    expect((await documentsOfQuotes(body.locator)).map(one => one.locator)).toEqual([quoted.locator])
     expect((await fileAt(accepted.url!)).status).toBe(200)
     await halfAnHourOn()
     expect((await fileAt(accepted.url!)).status).toBe(404)
@@ -270,7 +270,7 @@ describe('The file of a generated document', () => {
 
   it('is kept with a discarded quote, which still shows it, as do earlier snapshots', async () => {
     const { body: policy } = await motor.createPolicy()
-    const [quoted] = await made(policy.locator)
+    const [quoted] = await documentsOfQuotes(policy.locator)
     const asOfTimestamp = policy.updatedTimestamp
     await motor.post(`/policy/${policy.locator}/discard`)
     await halfAnHourOn()

@@ -20,13 +20,13 @@ type Step = { readonly kind: string; readonly act: (call: Caller, life: Life) =>
 
 const worked = workedPolicies()[0]!.request
 
-const made =
+const createRecord =
   (key: 'record' | 'invoice', method: string, path: (life: Life) => string, body: (life: Life) => object) =>
   async (call: Caller, life: Life): Promise<void> => {
     life[key] = (await call(method, path(life), body(life))).locator
   }
 
-const done =
+const send =
   (method: string, path: (life: Life) => string, body?: (life: Life) => object) =>
   async (call: Caller, life: Life): Promise<void> => {
     await call(method, path(life), body?.(life))
@@ -73,7 +73,7 @@ const STEPS: readonly Step[] = [
   },
   {
     kind: 'update policy',
-    act: done(
+    act: send(
       'POST',
       ({ policy }) => `/policy/${policy}/update`,
       () => ({
@@ -82,24 +82,24 @@ const STEPS: readonly Step[] = [
       }),
     ),
   },
-  { kind: 'finalize policy', act: done('POST', ({ policy }) => `/policy/${policy}/finalize`) },
-  { kind: 'issue policy', act: done('POST', ({ policy }) => `/policy/${policy}/issue`) },
-  { kind: 'apply for endorsement', act: made('record', 'POST', endorsements, change) },
+  { kind: 'finalize policy', act: send('POST', ({ policy }) => `/policy/${policy}/finalize`) },
+  { kind: 'issue policy', act: send('POST', ({ policy }) => `/policy/${policy}/issue`) },
+  { kind: 'apply for endorsement', act: createRecord('record', 'POST', endorsements, change) },
   {
     kind: 'update endorsement',
-    act: done('PATCH', endorsement, () => ({
+    act: send('PATCH', endorsement, () => ({
       endorsementUpdate: { fieldValues: { contact_phone: '+49 30 1111111' } },
     })),
   },
-  { kind: 'quote endorsement', act: done('PATCH', endorsement, () => ({ action: 'quote' })) },
-  { kind: 'accept endorsement', act: done('PATCH', endorsement, () => ({ action: 'accept' })) },
-  { kind: 'invalidate endorsement', act: done('PATCH', endorsement, () => ({ action: 'invalidate' })) },
+  { kind: 'quote endorsement', act: send('PATCH', endorsement, () => ({ action: 'quote' })) },
+  { kind: 'accept endorsement', act: send('PATCH', endorsement, () => ({ action: 'accept' })) },
+  { kind: 'invalidate endorsement', act: send('PATCH', endorsement, () => ({ action: 'invalidate' })) },
   {
     kind: 'issue endorsement',
-    act: made('record', 'POST', endorsements, life => ({ ...change(life), state: 'issued' })),
+    act: createRecord('record', 'POST', endorsements, life => ({ ...change(life), state: 'issued' })),
   },
-  { kind: 'apply for endorsement', act: made('record', 'POST', endorsements, change) },
-  { kind: 'discard endorsement', act: done('PATCH', endorsement, () => ({ action: 'discard' })) },
+  { kind: 'apply for endorsement', act: createRecord('record', 'POST', endorsements, change) },
+  { kind: 'discard endorsement', act: send('PATCH', endorsement, () => ({ action: 'discard' })) },
   {
     kind: 'pay invoice',
     act: async (call, life) => {
@@ -109,10 +109,10 @@ const STEPS: readonly Step[] = [
       life.invoice = (await call('POST', `/invoice/${due.locator}/pay`, { fieldValues })).locator
     },
   },
-  { kind: 'reverse payment', act: done('POST', ({ invoice }) => `/payments/${invoice}/reverse`) },
+  { kind: 'reverse payment', act: send('POST', ({ invoice }) => `/payments/${invoice}/reverse`) },
   {
     kind: 'add fee',
-    act: done(
+    act: send(
       'PATCH',
       ({ policy }) => `/policy/${policy}/fees`,
       ({ start, end }) => ({
@@ -130,7 +130,7 @@ const STEPS: readonly Step[] = [
   },
   {
     kind: 'apply for renewal',
-    act: made(
+    act: createRecord(
       'record',
       'POST',
       ({ policy }) => `/policies/${policy}/renewals`,
@@ -141,7 +141,7 @@ const STEPS: readonly Step[] = [
   },
   {
     kind: 'discard renewal',
-    act: done(
+    act: send(
       'PATCH',
       ({ record }) => `/renewals/${record}`,
       () => ({ action: 'discard' }),
@@ -149,7 +149,7 @@ const STEPS: readonly Step[] = [
   },
   {
     kind: 'draft cancellation',
-    act: made(
+    act: createRecord(
       'record',
       'POST',
       ({ policy }) => `/policies/${policy}/cancellations`,
@@ -162,7 +162,7 @@ const STEPS: readonly Step[] = [
   },
   {
     kind: 'update cancellation',
-    act: done(
+    act: send(
       'PATCH',
       ({ record }) => `/cancellations/${record}`,
       () => ({
@@ -170,18 +170,18 @@ const STEPS: readonly Step[] = [
       }),
     ),
   },
-  { kind: 'issue cancellation', act: done('PATCH', ({ record }) => `/cancellations/${record}/issue`) },
+  { kind: 'issue cancellation', act: send('PATCH', ({ record }) => `/cancellations/${record}/issue`) },
   {
     kind: 'begin reinstatement',
-    act: made(
+    act: createRecord(
       'record',
       'PATCH',
       ({ record }) => `/cancellations/${record}/reinstate`,
       () => ({}),
     ),
   },
-  { kind: 'accept reinstatement', act: done('PATCH', ({ record }) => `/reinstatements/${record}/accept`) },
-  { kind: 'issue reinstatement', act: done('PATCH', ({ record }) => `/reinstatements/${record}/issue`) },
+  { kind: 'accept reinstatement', act: send('PATCH', ({ record }) => `/reinstatements/${record}/accept`) },
+  { kind: 'issue reinstatement', act: send('PATCH', ({ record }) => `/reinstatements/${record}/issue`) },
 ]
 
 export const TRANSACTIONS_OF_A_LIFE = STEPS.length

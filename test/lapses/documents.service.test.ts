@@ -84,7 +84,10 @@ async function issued(policy: PolicyResponse, path: string): Promise<void> {
 }
 
 /** Returns the record once its document is generated. */
-const made = <T>(path: string, documentOf: (record: T) => PolicyDocumentResponse | undefined): Promise<T> =>
+const withDocumentMade = <T>(
+  path: string,
+  documentOf: (record: T) => PolicyDocumentResponse | undefined,
+): Promise<T> =>
   whenMade(
     () => get<T>(path),
     record => [documentOf(record) ?? []].flat(),
@@ -105,7 +108,10 @@ describe('Generated documents', () => {
     const [invoice] = policy.invoices
     await moveTo(Number(invoice!.dueTimestamp) + 60_000)
     const [begun] = await get<GracePeriodResponse[]>(`/policy/${policy.locator}/gracePeriods`)
-    const grace = await made<GracePeriodResponse>(`/gracePeriod/${begun!.locator}`, one => one.document)
+    const grace = await withDocumentMade<GracePeriodResponse>(
+      `/gracePeriod/${begun!.locator}`,
+      one => one.document,
+    )
     expect(grace.document).toMatchObject({
       displayName: `Grace period ${invoice!.displayId}`,
       fileName: `gracePeriod_${invoice!.displayId}.pdf`,
@@ -116,7 +122,7 @@ describe('Generated documents', () => {
 
     await moveTo(Number(grace.endTimestamp) + 60_000)
     const { locator } = await lapseOf(policy)
-    const lapse = await made<LapseResponse>(`/lapse/${locator}`, one => one.document)
+    const lapse = await withDocumentMade<LapseResponse>(`/lapse/${locator}`, one => one.document)
     const { modifications } = await get<PolicyResponse>(`/policy/${policy.locator}`)
     const lapsing = modifications.at(-1)!
     expect(lapse.document).toMatchObject({
@@ -133,7 +139,7 @@ describe('Generated documents', () => {
     const waiting = await invoiced(policy, path)
     expect([opened.body, waiting].map(one => one.reinstatementDocument)).toEqual([undefined, undefined])
     await post(`/invoice/${waiting.invoiceLocator}/pay`, { fieldValues: { method: 'card' } })
-    const back = await made<LapseReinstatementResponse>(path, one => one.reinstatementDocument)
+    const back = await withDocumentMade<LapseReinstatementResponse>(path, one => one.reinstatementDocument)
     const reinstated = (await get<PolicyResponse>(`/policy/${policy.locator}`)).modifications.at(-1)!
     expect([back.currentStatus, back.uploadedDocuments]).toEqual(['issued', []])
     expect(back.reinstatementDocument).toMatchObject({
@@ -169,7 +175,7 @@ describe('Generated documents', () => {
       const policy = await unpaid()
       await moveTo(Number(policy.invoices[0]!.dueTimestamp) + 20 * DAY_MS)
       const [begun] = await get<CancellationResponse[]>(`/policies/${policy.locator}/cancellations`)
-      return await made(`/cancellations/${begun!.locator}`, one => one.documents[0])
+      return await withDocumentMade(`/cancellations/${begun!.locator}`, one => one.documents[0])
     }
     const own = await lapsed(`own${deployed}`)
     expect(own.documents).toMatchObject([{ fileName: `lapse_${own.locator}.pdf`, state: 'ready' }])

@@ -41,7 +41,7 @@ beforeEach(async () => {
 const pay = (invoice: PolicyInvoiceResponse, more: object = {}): Promise<Answer<PaymentResponse>> =>
   boats.call('POST', `/invoice/${invoice.locator}/pay`, { fieldValues: {}, ...more })
 
-const shown = (one: PolicyInvoiceResponse) => [
+const amountsOf = (one: PolicyInvoiceResponse) => [
   one.invoiceType,
   one.totalDue,
   one.settlementType ?? one.outstandingAmount,
@@ -68,7 +68,7 @@ describe('A year of 1,200.00 with 500.00 paid, lapsed and withdrawn,', () => {
     const { policy } = await lapsed()
     const first = ['newBusiness', 1_200, 'writtenOff', [500]]
     // Sixteen days of January were covered: 51.61. The other 448.39 of the payment is given back.
-    expect((await boats.read(policy)).invoices.map(shown)).toEqual([
+    expect((await boats.read(policy)).invoices.map(amountsOf)).toEqual([
       first,
       ['cancellation', -448.39, -448.39, []],
     ])
@@ -76,7 +76,7 @@ describe('A year of 1,200.00 with 500.00 paid, lapsed and withdrawn,', () => {
 
     await boats.ok('POST', `/policy/${policy.locator}/withdraw`)
     const { invoices } = await boats.read(policy)
-    expect(invoices.map(shown)).toEqual([
+    expect(invoices.map(amountsOf)).toEqual([
       first,
       ['cancellation', -448.39, -448.39, []],
       ['cancellation', -51.61, -51.61, []],
@@ -91,7 +91,7 @@ describe('A year of 1,200.00 with 500.00 paid, lapsed and withdrawn,', () => {
     expect((await pay(ofWithdrawal!, { source: 'credit' })).body).toMatchObject({ amount: -51.61 })
     expect((await pay(ofWithdrawal!)).status).toBe(409)
     expect(await creditOf(policy)).toEqual([51.61])
-    expect((await boats.read(policy)).invoices.map(shown)).toEqual([
+    expect((await boats.read(policy)).invoices.map(amountsOf)).toEqual([
       first,
       ['cancellation', -448.39, 'paid', [-448.39]],
       ['cancellation', -51.61, 'paid', [-51.61]],
@@ -103,9 +103,9 @@ describe('A year of 1,200.00 with 500.00 paid, lapsed and withdrawn,', () => {
     await boats.ok('POST', `/policy/${policy.locator}/withdraw`)
     await boats.ok('POST', `/payments/${payment.locator}/reverse`)
     const [first, ...refunds] = (await boats.read(policy)).invoices
-    expect(shown(first!).slice(0, 3)).toEqual(['newBusiness', 1_200, 'writtenOff'])
+    expect(amountsOf(first!).slice(0, 3)).toEqual(['newBusiness', 1_200, 'writtenOff'])
     for (const refund of refunds) expect((await pay(refund)).status).toBe(409)
-    expect((await boats.read(policy)).invoices.slice(1).map(shown)).toEqual([
+    expect((await boats.read(policy)).invoices.slice(1).map(amountsOf)).toEqual([
       ['cancellation', -448.39, 'writtenOff', []],
       ['cancellation', -51.61, 'writtenOff', []],
     ])

@@ -54,7 +54,7 @@ const account = (...terms: Wire[][]): Wire => ({
 
 const NESTED: Tree = { 'cover-1': { 'theft-1': { 'theft-2': {} } }, 'theft-3': {} }
 
-const shown = (policy: PolicyAggregate) =>
+const perilResponses = (policy: PolicyAggregate) =>
   policyResponse(storedAggregate(policy), product, { summarizeQuotes: false }).exposures[0]!.perils
 
 /** For each peril, the index of its parent in the list. */
@@ -72,7 +72,7 @@ describe('a coverage within a coverage', () => {
     )
     const { policies, failures } = converted(wire)
     expect(failures).toEqual([])
-    const perils = shown(policies[0]!)
+    const perils = perilResponses(policies[0]!)
     expect(perils.map(one => one.name)).toEqual([
       'cover',
       'theft',
@@ -119,7 +119,7 @@ describe('a coverage within a coverage', () => {
     change.segment.rootElement.elements[0].elements[2].ended = true
     const { policies, failures } = converted(account([transaction('issuance', 0, NESTED), change]))
     expect(failures).toEqual([])
-    expect(parents(shown(policies[0]!))).toEqual([undefined, 0, 1, undefined])
+    expect(parents(perilResponses(policies[0]!))).toEqual([undefined, 0, 1, undefined])
   })
 
   it('refers to the copy of its parent in a copy of the quote', () => {

@@ -217,7 +217,7 @@ function tiles(story: Story): void {
     }
 }
 
-const shown = ({ loaded: { aggregate, product } }: Story, at?: Instant) =>
+const responseOf = ({ loaded: { aggregate, product } }: Story, at?: Instant) =>
   policyResponse(at === undefined ? aggregate : policyAsKnownAt(aggregate, at)!, product, {
     summarizeQuotes: true,
   })
@@ -263,7 +263,7 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
           let asked = invoiceTotalsByLocator(story)
           let isCancelled = false
           const perils = story.loaded.aggregate.perils.size
-          const kept = [{ at: story.now, answer: shown(story) }]
+          const kept = [{ at: story.now, answer: responseOf(story) }]
           for (const one of all) {
             const next = await moved({ ...story, now: (story.now + 60_000) as Instant }, one)
             if (!next) continue
@@ -275,14 +275,14 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
             billsAddUp(story)
             tiles(story)
             if (!isCancelled) coversToTheEnd(story, perils)
-            kept.push({ at: story.now, answer: shown(story) })
+            kept.push({ at: story.now, answer: responseOf(story) })
           }
           expect(invoiceTotalsByLocator(story)).toEqual(asked)
           const { aggregate, product } = story.loaded
           const options = { summarizeQuotes: true }
           const now = kept.at(-1)!.answer
           same(policyResponse(storedAggregate(aggregate), product, options), now)
-          for (const { at, answer } of kept) same(shown(story, at), answer)
+          for (const { at, answer } of kept) same(responseOf(story, at), answer)
           const only = (which: string) =>
             policyResponse(aggregate, product, { ...options, perilCharacteristics: which })
           for (const which of ['none', ...now.exposures.map(one => one.locator)])
@@ -311,7 +311,7 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
             plain = first
             asked = second
             same(comparable(priceOf(asked)), comparable(priceOf(plain)))
-            same(comparable(shown(asked)), comparable(shown(plain)))
+            same(comparable(responseOf(asked)), comparable(responseOf(plain)))
           }
           expect([...invoiceTotalsByLocator(asked).values()]).toEqual([
             ...invoiceTotalsByLocator(plain).values(),

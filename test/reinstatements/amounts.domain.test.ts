@@ -165,8 +165,15 @@ const policyTerms = {
   fees: fc.array(fee, { maxLength: 3 }),
   mooring: amount,
 }
-const made = ({ yearly, fees, mooring }: { yearly: number; fees: FeeTerms[]; mooring: string }) =>
-  insured(yearly, [{ feeName: 'mooring', amount: mooring }, ...fees])
+const insuredWithMooring = ({
+  yearly,
+  fees,
+  mooring,
+}: {
+  yearly: number
+  fees: FeeTerms[]
+  mooring: string
+}) => insured(yearly, [{ feeName: 'mooring', amount: mooring }, ...fees])
 
 describe('Cancelling and reinstating a policy', () => {
   it('several times at the same times has the same amounts as doing it once, including holdbacks', async () => {
@@ -175,7 +182,7 @@ describe('Cancelling and reinstating a policy', () => {
         fc.record({ ...policyTerms, end: day, gap: fc.nat(120), name: fc.constantFrom('sold', 'short') }),
         fc.integer({ min: 2, max: 4 }),
         async ({ end, gap, name, ...terms }, times) => {
-          const policy = await made(terms)
+          const policy = await insuredWithMooring(terms)
           const back = Math.min(end + gap * DAY, END - DAY) as Instant
           const round = async (from: Loaded) => reinstate(await cancel(from, end, name), later(end, back))
           const once = await round(policy)
@@ -199,7 +206,7 @@ describe('Cancelling and reinstating a policy', () => {
           gap: fc.nat(200),
         }),
         async ({ ends, last, gap, ...terms }) => {
-          const policy = await made(terms)
+          const policy = await insuredWithMooring(terms)
           let often = policy
           for (const end of ends) often = await reinstate(await cancel(often, end), end)
           expect(totals(often)).toEqual(totals(policy))

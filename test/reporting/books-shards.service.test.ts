@@ -72,7 +72,7 @@ async function expectedBalances(): Promise<Record<string, number>> {
   return sums
 }
 
-const shown = ({ items }: BalancesResponse): Record<string, number> =>
+const balancesByDay = ({ items }: BalancesResponse): Record<string, number> =>
   Object.fromEntries(items.map(one => [`${one.day} ${one.account}`, cents(one.balance)]))
 
 describe('the books of two databases', () => {
@@ -99,7 +99,7 @@ describe('the books of two databases', () => {
     expect((await pay((await invoices(first))[1]!.locator)).status).toBe(200)
     const found = await balances('?by=day,account')
     expect(found.isComplete).toBe(true)
-    expect(shown(found)).toEqual(await expectedBalances())
+    expect(balancesByDay(found)).toEqual(await expectedBalances())
     const daily = await balances('?by=day')
     expect(daily.items.length).toBeGreaterThan(2)
     for (const { debit, credit, balance } of daily.items) expect([debit, balance]).toEqual([credit, 0])
@@ -144,8 +144,8 @@ describe('the books of two databases', () => {
     }
     const after = await balances('?by=day&by=account')
     expect(after.items.filter(one => one.day! < '2035-02-01')).toEqual(before.items)
-    expect(shown(after)['2035-02-01 premium']).toBeLessThan(0)
-    expect(shown(after)).toEqual(await expectedBalances())
+    expect(balancesByDay(after)['2035-02-01 premium']).toBeLessThan(0)
+    expect(balancesByDay(after)).toEqual(await expectedBalances())
     const periods = await callOk<PeriodResponse[]>('GET', '/books/periods', { token })
     expect(periods.map(one => one.untilTimestamp)).toEqual([String(until)])
   })

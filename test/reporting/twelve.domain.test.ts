@@ -95,7 +95,7 @@ const policies: ReportedPolicy[] = boats.map(({ loaded, rows }) => ({
 const all: ReportedPolicy[] = [...policies, { journal: disbursements, segments: new Map() }]
 
 /** The figures in the columns that the page shows. */
-const shown = (figures: Figures, columns: readonly string[]): Figures =>
+const onlyColumns = (figures: Figures, columns: readonly string[]): Figures =>
   figures.map(one => Object.fromEntries(columns.map(column => [column, one[column]!])))
 
 it.each(Object.keys(ASKED))('the report %s of twelve boats matches docs/reports.md', name => {
@@ -109,7 +109,7 @@ it.each(Object.keys(ASKED))('the report %s of twelve boats matches docs/reports.
         ...reported(name, all).map(one => ({ ...one, boat: 'all' })),
       ]
     : reported(name, all)
-  expect(shown(figures, columns)).toEqual(table)
+  expect(onlyColumns(figures, columns)).toEqual(table)
 })
 
 it('every report has figures on the page', () => {

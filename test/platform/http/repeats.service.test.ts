@@ -85,14 +85,14 @@ const period = { from: 1_798_758_000_000, to: 1_814_482_800_000 }
 
 const post = (path: string, body: unknown): Write => ({ method: 'POST', path: of(path), body })
 const remove = (path: string, name: string): Write => ({ method: 'DELETE', path: `${of(path)}/${name}` })
-const made = async (path: string, body: unknown): Promise<string> =>
+const createdLocator = async (path: string, body: unknown): Promise<string> =>
   (await make<{ locator: string }>(of(path), body)).locator
 const named = async (path: string, body: { name: string }): Promise<string> => {
   await make(of(path), body)
   return body.name
 }
 const stopped = async (): Promise<string> => {
-  const locator = await made(REPORT, period)
+  const locator = await createdLocator(REPORT, period)
   await callApi('PATCH', `/report/${locator}/pause`, { token: admin })
   return locator
 }
@@ -100,10 +100,10 @@ const stopped = async (): Promise<string> => {
 const writes: Record<string, () => Promise<Write>> = {
   'POST webhook': async () => post(WEBHOOKS, webhook()),
   'PATCH webhook with If-Match': async () => {
-    const path = `${of(WEBHOOKS)}/${await made(WEBHOOKS, webhook())}`
+    const path = `${of(WEBHOOKS)}/${await createdLocator(WEBHOOKS, webhook())}`
     return { method: 'PATCH', path, body: { name: newName() }, ifMatch: await tagOf(path) }
   },
-  'DELETE webhook': async () => remove(WEBHOOKS, await made(WEBHOOKS, webhook())),
+  'DELETE webhook': async () => remove(WEBHOOKS, await createdLocator(WEBHOOKS, webhook())),
   'POST integration': async () => post('/integrations', integration()),
   'DELETE integration': async () => remove('/integrations', await named('/integrations', integration())),
   'POST account': async () => post(ACCOUNTS, account()),
@@ -122,14 +122,14 @@ const writes: Record<string, () => Promise<Write>> = {
   'DELETE role': async () => remove('/auth/roles', await named('/auth/roles', role())),
   'POST secret': async () => post(SECRETS, secret()),
   'DELETE secret': async () => remove(SECRETS, await named(SECRETS, secret())),
-  'DELETE note': async () => remove('/notes', await made('/notes', note())),
+  'DELETE note': async () => remove('/notes', await createdLocator('/notes', note())),
   'PUT auxiliary data with If-Match': async () => {
     const name = newName()
     const body = { auxData: [{ key: 'k', value: 'v', uiType: 'normal' }] }
     return { method: 'PUT', path: `/auxData/${name}`, body, ifMatch: await tagOf(`/auxData/${name}/k`) }
   },
   'POST report schedule': async () => post(SCHEDULES, schedule),
-  'DELETE report schedule': async () => remove(SCHEDULES, await made(SCHEDULES, schedule)),
+  'DELETE report schedule': async () => remove(SCHEDULES, await createdLocator(SCHEDULES, schedule)),
   'POST books period': async () => {
     daysClosed += 1
     return post('/books/periods', {

@@ -33,7 +33,7 @@ const partsOf = (form: FormData): Record<string, string> =>
 /** Shortens a text, such as a file, to its beginning. */
 const beginning = (answer: unknown): unknown => (typeof answer === 'string' ? answer.slice(0, 400) : answer)
 
-const shown = (body: unknown): unknown =>
+const readableBody = (body: unknown): unknown =>
   body instanceof FormData
     ? partsOf(body)
     : body instanceof Uint8Array
@@ -45,7 +45,7 @@ export function noteExchange({ body, answer, ...exchange }: Exchange): void {
   const { method, path, status } = exchange
   noteStatus(method, path, status, (answer as { code?: string } | null | undefined)?.code)
   if (url === undefined) return
-  const line = JSON.stringify({ ...exchange, body: shown(body), answer: beginning(answer) })
+  const line = JSON.stringify({ ...exchange, body: readableBody(body), answer: beginning(answer) })
   if (line.length <= LONGEST) noted.push(line)
 }
 

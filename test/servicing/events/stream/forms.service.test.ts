@@ -118,7 +118,7 @@ const rows = async (): Promise<number> =>
   Number(await boundDatabase(binding).prepare('select count(*) as n from event').first('n'))
 
 /** The events without what differs between two runs. */
-const shown = (events: readonly object[]): unknown =>
+const comparableEvents = (events: readonly object[]): unknown =>
   comparable(
     events.map(event =>
       JSON.parse(
@@ -164,12 +164,12 @@ it('streams, lists, single events and deliveries are the same before and after e
       after.list.events.filter(({ type, locator }) => type === name || older.get(locator) === name),
     ])
   const added = after.list.events.slice(count)
-  expect(shown(added)).toEqual(shown(before.list.events.slice(start)))
+  expect(comparableEvents(added)).toEqual(comparableEvents(before.list.events.slice(start)))
   expect(await rows()).toBeLessThan(rowsBefore + added.length / 2)
   const { events: streamed } = await follow(streamAfter(before.stream.token), streamAfter)
   expect(streamed).toEqual(after.stream.events.slice(before.stream.events.length))
-  expect(shown(postsAfter.slice(posts.length).map(({ body }) => JSON.parse(body)))).toEqual(
-    shown(posts.slice(postsBefore).map(({ body }) => JSON.parse(body))),
+  expect(comparableEvents(postsAfter.slice(posts.length).map(({ body }) => JSON.parse(body)))).toEqual(
+    comparableEvents(posts.slice(postsBefore).map(({ body }) => JSON.parse(body))),
   )
   expect(after.deliveries.map(({ sequence }) => sequence)).toEqual(
     [...after.deliveries.map(({ sequence }) => sequence)].sort((a, b) => a - b),

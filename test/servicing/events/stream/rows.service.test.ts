@@ -109,7 +109,7 @@ const aCommit = fc.record({
   later: fc.integer({ min: 0, max: 2 }),
 })
 
-const shown = (event: Written) => ({
+const expectedRow = (event: Written) => ({
   type: event.type,
   newerType: newerTypeOf(event) ?? null,
   data: event.data,
@@ -163,7 +163,7 @@ describe('events in rows of one and of several', () => {
             })),
           ).toEqual(
             written.map((event, place) => ({
-              ...shown(event),
+              ...expectedRow(event),
               sequence: before!.seq + place + 1,
               at: event.at,
               policy: event.policyLocator ?? null,
@@ -174,8 +174,8 @@ describe('events in rows of one and of several', () => {
           expect(new Set(ids).size).toBe(ids.length)
 
           const expectEvents = async (filter: StreamFilter, isWanted: (event: Written) => boolean) =>
-            expect((await read('events', filter, size)).map(row => shown(row as Written))).toEqual(
-              written.filter(isWanted).map(shown),
+            expect((await read('events', filter, size)).map(row => expectedRow(row as Written))).toEqual(
+              written.filter(isWanted).map(expectedRow),
             )
           await expectEvents({}, () => true)
           await expectEvents(
@@ -212,7 +212,7 @@ describe('events in rows of one and of several', () => {
             expect(await read('stream', filter, size)).toEqual(
               written.flatMap((one, place) =>
                 isWanted(one) && isStreamed(one.type)
-                  ? [expect.objectContaining({ locator: ids[place], at: one.at, ...shown(one) })]
+                  ? [expect.objectContaining({ locator: ids[place], at: one.at, ...expectedRow(one) })]
                   : [],
               ),
             )
@@ -221,14 +221,16 @@ describe('events in rows of one and of several', () => {
           await expectStream({ start: 1_003 as never }, one => one.at >= 1_003)
 
           for (const [place, id] of [...ids.entries()].slice(0, 12))
-            expect(shown((await findEvent(database, id as Uuid)) as never)).toEqual(shown(written[place]!))
+            expect(expectedRow((await findEvent(database, id as Uuid)) as never)).toEqual(
+              expectedRow(written[place]!),
+            )
           for (const id of ids.slice(0, 3)) {
             const absent = `${id.slice(0, 32)}${'fe'}${id.slice(34)}` as Uuid
             expect(await findEvent(database, absent)).toBeUndefined()
           }
           for (const [request, ofRequest] of Map.groupBy(written, ({ requestId }) => requestId))
-            expect((await eventsOfRequest(database, request)).map(row => shown(row as never))).toEqual(
-              ofRequest.map(shown),
+            expect((await eventsOfRequest(database, request)).map(row => expectedRow(row as never))).toEqual(
+              ofRequest.map(expectedRow),
             )
         },
       ),

@@ -39,7 +39,8 @@ const wish = (changes: Record<string, unknown> = {}) => ({
   ...changes,
 })
 
-const made = async (changes: Record<string, unknown> = {}) => (await call('POST', path, wish(changes))).body
+const createWebhook = async (changes: Record<string, unknown> = {}) =>
+  (await call('POST', path, wish(changes))).body
 
 const clientIn = (of: Tenant, shard: number) =>
   (env as unknown as Record<string, D1Database>)[of.shards[shard]!]!
@@ -48,7 +49,7 @@ const types = (received: readonly Received[]): string[] => received.map(({ body 
 
 describe('PATCH /event/{tenantLocator}/webhooks/{webhookLocator}', () => {
   it('changes the given properties, removals first, and returns the webhook', async () => {
-    const before = await made()
+    const before = await createWebhook()
     const { status, body } = await call('PATCH', `${path}/${before.locator}`, {
       name: 'front desk',
       enabled: false,
@@ -109,7 +110,9 @@ describe('PATCH /event/{tenantLocator}/webhooks/{webhookLocator}', () => {
   })
 
   it('returns a generated secret only in its response, and masks headers that look secret', async () => {
-    const { locator } = await made({ endpoint: { url: 'https://a.example.com/', hmacEnabled: false } })
+    const { locator } = await createWebhook({
+      endpoint: { url: 'https://a.example.com/', hmacEnabled: false },
+    })
     const { body } = await call('PATCH', `${path}/${locator}`, {
       endpoint: {
         hmacEnabled: true,
@@ -125,7 +128,9 @@ describe('PATCH /event/{tenantLocator}/webhooks/{webhookLocator}', () => {
   })
 
   it('returns a generated secret to a repeat with the same key until the webhook is changed again', async () => {
-    const { locator } = await made({ endpoint: { url: 'https://a.example.com/', hmacEnabled: false } })
+    const { locator } = await createWebhook({
+      endpoint: { url: 'https://a.example.com/', hmacEnabled: false },
+    })
     const key = { 'idempotency-key': newUuid(0) }
     const patch = (body: object, headers = {}) => call('PATCH', `${path}/${locator}`, body, headers)
     const alerting = {
@@ -147,8 +152,8 @@ describe('PATCH /event/{tenantLocator}/webhooks/{webhookLocator}', () => {
   })
 
   it('rejects what creating a webhook would reject, and a taken name', async () => {
-    await made({ name: 'first' })
-    const { locator } = await made({ name: 'second' })
+    await createWebhook({ name: 'first' })
+    const { locator } = await createWebhook({ name: 'second' })
     const patch = (body: unknown) => call('PATCH', `${path}/${locator}`, body)
     expect(await patch({ name: 'first' })).toMatchObject({ status: 409, body: { code: 'alreadyExists' } })
     for (const wrong of [
@@ -166,7 +171,7 @@ describe('PATCH /event/{tenantLocator}/webhooks/{webhookLocator}', () => {
   })
 
   it('keeps all of several simultaneous changes', async () => {
-    const { locator } = await made({ eventTypes: [] })
+    const { locator } = await createWebhook({ eventTypes: [] })
     const more = ['policy.create', 'policy.issue', 'payment.pay']
     const answers = await Promise.all(
       more.map(type => call('PATCH', `${path}/${locator}`, { addEventTypes: [type] })),
@@ -177,7 +182,7 @@ describe('PATCH /event/{tenantLocator}/webhooks/{webhookLocator}', () => {
   })
 
   it('is recorded in the audit trail without values, as are creation and deletion', async () => {
-    const { locator } = await made()
+    const { locator } = await createWebhook()
     await call('PATCH', `${path}/${locator}`, { name: 'other', endpoint: { secret: 'a new secret' } })
     await call('DELETE', `${path}/${locator}`)
     const audit = await clientOf(tenant, 'account.test.tenant.admin', auditRoutes)
@@ -195,7 +200,7 @@ describe('PATCH /event/{tenantLocator}/webhooks/{webhookLocator}', () => {
 describe('secrets of webhooks', () => {
   it('sign together for a day after a change, as the Standard Webhooks library verifies', async () => {
     const receiver = await openReceiver()
-    const { locator, endpoint } = await made({ endpoint: { url: receiver.url } })
+    const { locator, endpoint } = await createWebhook({ endpoint: { url: receiver.url } })
     const secret = `whsec_${Buffer.from('another secret of enough bytes').toString('base64')}`
     await call('PATCH', `${path}/${locator}`, { endpoint: { secret } })
     await happen(tenant, [{}])
@@ -209,8 +214,8 @@ describe('secrets of webhooks', () => {
   it('are sealed in the database with headers and URLs, and can be opened for their own webhook only', async () => {
     const secret = 'a secret of the client'
     const endpoint = { url: 'https://a.example.com/?key=hidden', secret, headers: { 'x-a': ['plain'] } }
-    const { locator } = await made({ endpoint, failureHandling: { alertEndpoint: endpoint } })
-    await made({ name: 'other' })
+    const { locator } = await createWebhook({ endpoint, failureHandling: { alertEndpoint: endpoint } })
+    await createWebhook({ name: 'other' })
     const client = clientIn(tenant, 0)
     const text = JSON.stringify(await client.prepare('select * from webhook').all())
     const kept = JSON.stringify(await client.prepare('select * from write').all())
@@ -235,7 +240,7 @@ describe('a suspended webhook', () => {
 
   const outage = async (changes: Record<string, unknown> = {}) => {
     const receiver = await openReceiver({ status: 500 }, { status: 500 }, { status: 200 })
-    const { locator } = await made({
+    const { locator } = await createWebhook({
       endpoint: { url: receiver.url },
       failureHandling: { ...suspending, ...changes },
     })
@@ -393,7 +398,7 @@ describe('webhooks in a tenant of several shards', () => {
 })
 
 it('GET /webhooks/list returns an array, or pages of items with extended=true', async () => {
-  for (const name of ['one', 'two', 'three']) await made({ name })
+  for (const name of ['one', 'two', 'three']) await createWebhook({ name })
   const names = (items: { name: string }[]) => items.map(({ name }) => name)
   const page = await call('GET', `${path}/list?extended=true&count=2`)
   expect([page.body.listCompleted, names(page.body.items)]).toEqual([false, ['one', 'two']])
