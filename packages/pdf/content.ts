@@ -17,19 +17,21 @@ import {
   widthOf,
   widthOfColumns,
 } from './columns.ts'
-import type { Block } from './engine.ts'
-import { blockElement, collapseMargins, imageBlock, isBox } from './flow.ts'
+import type { Block, Placed } from './engine.ts'
+import { blank, blockElement, collapseMargins, imageBlock, isBox, withPlaced } from './flow.ts'
 import { type HtmlElement, type HtmlNode, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
 import {
   addPageNumber,
   addRun,
   addText,
   alignmentOf,
+  type Containing,
   type Flow,
   newParagraph,
   paragraphBlock,
 } from './paragraph.ts'
-import { type FlexRow, isBlockTag, type Justify, type Style, styleOf } from './style.ts'
+import { type FlexRow, type Justify, type Style, styleOf } from './style.ts'
+import { isBlockTag } from './tags.ts'
 
 export const blocksIn = (children: readonly HtmlNode[], style: Style, flow: Flow): Block[] =>
   style.row ? flexRows(children, style, style.row, flow) : new Content(style, flow).of(children)
@@ -46,6 +48,8 @@ class Content {
   /** Inline blocks, and the texts between them. */
   #line: Column[] = []
   #floats: Float[] = []
+  /** Content placed where it is in the text, in relation to the next block. */
+  #anchored: Placed[] = []
   /** The index of the first block next to the floats. */
   #beside = 0
   /** The last image within the text. A line break after it only ends its line. */
@@ -61,6 +65,7 @@ class Content {
   of(nodes: readonly HtmlNode[]): Block[] {
     this.#take(nodes, this.#style)
     this.#endLine()
+    if (this.#anchored.length > 0) this.#push(blank())
     this.#endFloats()
     return this.#blocks
   }
@@ -105,6 +110,8 @@ class Content {
 
   #takeStyled(element: HtmlElement, own: Style): void {
     if (own.display === 'none') return
+    const isAtStart = this.#paragraph.runs.length === 0 && this.#line.length === 0
+    if (takePositioned(element, own, this.#flow, isAtStart ? this.#anchored : undefined)) return
     const isImage = element.tag === 'img' || element.drawing !== undefined
     if (own.float) this.#takeFloat(element, own, own.float)
     else if (isImage) this.#takeImage(element, own)
@@ -118,7 +125,7 @@ class Content {
     this.#endLine()
     const isWide = own.display === 'table' && own.width !== undefined && 'percent' in own.width
     if (own.clears || own.breakBefore || isWide) this.#endFloats()
-    if (this.#floats.length === 0) this.#blocks.push(...blockElement(element, own, this.#flow))
+    if (this.#floats.length === 0) this.#push(...blockElement(element, own, this.#flow))
     else
       for (const block of blockElement(element, this.#asBeside(own), { ...this.#flow, width: this.#room }))
         this.#add(block)
@@ -189,8 +196,16 @@ class Content {
     if (text && !isBeside) this.#add(text)
   }
 
+  #push(...blocks: Block[]): void {
+    const [first, ...others] = blocks
+    if (!first) return
+    const anchored = this.#anchored
+    this.#anchored = []
+    this.#blocks.push(anchored.length === 0 ? first : withPlaced([first], anchored), ...others)
+  }
+
   #add(block: Block): void {
-    this.#blocks.push(block)
+    this.#push(block)
     if (this.#floats.length === 0) return
     this.#floatsLeft -= estimatedHeight(block, this.#room)
     if (this.#floatsLeft <= 0) this.#endFloats()
@@ -240,6 +255,67 @@ function columnFor(element: HtmlElement, own: Style, flow: Flow): Column {
   return columnOf(collapseMargins(content), own, flow.width)
 }
 
+/**
+ * Takes an element with `position: absolute` or `fixed` out of the flow. `anchored` collects those without `top` and `bottom`.
+ * Returns false for an element that stays in the flow: without such a position, in a header or footer outside of an element with
+ * a position, within a line without `top` and `bottom`, and higher than the page.
+ */
+function takePositioned(element: HtmlElement, own: Style, flow: Flow, anchored?: Placed[]): boolean {
+  const { position } = own
+  if (!position || position.kind === 'relative') return false
+  if (position.kind === 'fixed' && flow.onPages) {
+    flow.onPages.fixed.push({ element, own })
+    return true
+  }
+  const containing = flow.containing ?? flow.onPages
+  const isAnchored = position.top === undefined && position.bottom === undefined
+  const into = isAnchored ? anchored : containing?.placed
+  if (!containing || !into) return false
+  const placed = placedElement(element, own, { ...flow, containing })
+  const width = pointsOf(placed.width, containing.width) ?? containing.width
+  if (estimatedHeight(placed.block, width) > flow.height) return false
+  into.push(placed)
+  return true
+}
+
+/** Returns the content of an element, and its place in `flow.containing`. */
+export function placedElement(
+  element: HtmlElement,
+  own: Style,
+  flow: Flow & { readonly containing: Containing },
+): Placed {
+  const { kind: _, ...position } = own.position!
+  const { width: room, height: around } = flow.containing
+  const [left, right] = [pointsOf(position.left, room), pointsOf(position.right, room)]
+  const [top, bottom] = [pointsOf(position.top, around ?? 0), pointsOf(position.bottom, around ?? 0)]
+  const isImage = element.tag === 'img' || element.drawing !== undefined
+  const isWide = own.width === undefined && left !== undefined && right !== undefined && !isImage
+  const isHigh = own.height === undefined && around !== undefined && top !== undefined && bottom !== undefined
+  const style: Style = {
+    ...own,
+    position: { ...own.position!, kind: 'relative' },
+    ...(isWide && { width: { points: Math.max(LEAST_ROOM, room - left - right) } }),
+    ...(isHigh && !isImage && { height: Math.max(0, around - top - bottom - edgesOf(own)) }),
+  }
+  const { stack, width } = columnFor(element, style, { ...flow, width: room, isWhole: true })
+  return {
+    ...position,
+    block: { stack },
+    width: offsetOf(width),
+    isWide,
+    isFromTheRight: own.direction === 'rtl',
+  }
+}
+
+/** Returns the height of padding and borders in points. */
+const edgesOf = ({ padding, borders }: Style): number =>
+  padding[1] + padding[3] + (borders[1]?.width ?? 0) + (borders[3]?.width ?? 0)
+
+function offsetOf(width: number | string): Placed['width'] {
+  if (typeof width === 'number') return { points: width }
+  return width.endsWith('%') ? { percent: Number.parseFloat(width) } : undefined
+}
+
 function flexRows(
   children: readonly HtmlNode[],
   style: Style,
@@ -268,7 +344,7 @@ function flexColumn(child: HtmlNode, style: Style, flow: Flow): Column | undefin
     return text && fittingColumn([text])
   }
   const own = styleOf(child, style, flow.sheet, flow.budget)
-  if (own.display === 'none') return undefined
+  if (own.display === 'none' || takePositioned(child, own, flow)) return undefined
   const column = columnFor(child, own.display === 'inline' ? { ...own, display: 'block' } : own, flow)
   return own.grows ? restColumn(column.stack) : column
 }

@@ -1,4 +1,6 @@
 // The layout engine: pdfmake with the platform's streams and compression, and fonts from memory.
+// First, so that the other patches wrap it.
+import './engine-positions.ts'
 import './engine-alignment.ts'
 import './engine-breaks.ts'
 import './engine-headings.ts'
@@ -11,6 +13,7 @@ import './engine-letters.ts'
 import printer from 'pdfmake/js/Printer.js'
 import { MAIN_FONT, OTHER_FONT } from './fonts.ts'
 import type { ConversionBudget } from './limits.ts'
+import type { Offset, Position } from './positions.ts'
 
 const FACES = {
   [MAIN_FONT]: { normal: 'regular', bold: 'bold', italics: 'italic', bolditalics: 'boldItalic' },
@@ -112,6 +115,7 @@ export type Run = {
   indent?: number
   link?: string
   noWrap?: boolean
+  opacity?: number
   /** Prints the number of the page on which the block with this id begins. */
   pageReference?: string
 }
@@ -119,7 +123,28 @@ export type Run = {
 /** Left, top, right, bottom, in points. */
 export type Margin = [number, number, number, number]
 
+/** Content outside of the flow, at a place in its containing block. */
+export type Placed = Omit<Position, 'kind'> & {
+  readonly block: Block
+  /** Including margins. Undefined for the width of its text. */
+  readonly width: Offset | undefined
+  /** Whether it extends from `left` to `right`. */
+  readonly isWide: boolean
+  readonly isFromTheRight: boolean
+}
+
+/** Content placed in relation to the text area of pages. */
+export type OnPages = {
+  readonly onFirst: readonly Placed[]
+  /** Returns new content for each page; pages are counted from 1. */
+  readonly onEach: (page: number, pages: number) => readonly Placed[]
+}
+
 type Common = {
+  /** Content placed in relation to this block, which has borders of these widths. Only for blocks without margins. */
+  placed?: { readonly content: readonly Placed[]; readonly borders: Margin }
+  /** Of the last block of a document. */
+  onPages?: OnPages
   margin?: Margin
   alignment?: string
   pageBreak?: 'before' | 'after'
@@ -138,6 +163,7 @@ export type Cell = (Block | { stack: Block[] } | { text: '' }) & {
   border?: [boolean, boolean, boolean, boolean]
   borderColor?: [string, string, string, string]
   fillColor?: string
+  fillOpacity?: number
   verticalAlignment?: string
 }
 
@@ -166,7 +192,7 @@ export type Block = Common &
     | { columns: Block[]; columnGap?: number }
     | { ul: Block[]; type: string; indent: number; markerColor: string; fontSize: number }
     | { ol: Block[]; type: string; indent: number; start: number; markerColor: string; fontSize: number }
-    | { image: string; width: number; height: number }
+    | { image: string; width: number; height: number; opacity?: number }
     /** `weight` is the cost of drawing it, in characters. */
     | { svg: string; weight: number; width: number; height: number }
     | {

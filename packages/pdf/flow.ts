@@ -2,19 +2,19 @@
 // one cell.
 import { pointsOf, rowOf, widthFor } from './columns.ts'
 import { blocksIn } from './content.ts'
-import type { Block, Cell, LineStyle, Margin } from './engine.ts'
+import type { Block, Cell, LineStyle, Margin, Placed } from './engine.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'
-import { alignmentOf, type Flow, strutOf } from './paragraph.ts'
+import { alignmentOf, type Containing, type Flow, strutOf } from './paragraph.ts'
 import { type Border, type Style, styleOf, type Width } from './style.ts'
 import { tableBlock } from './table.ts'
 
 /** Returns the content of an element, with collapsed margins between blocks. */
 export const flowOf = (element: HtmlElement, style: Style, flow: Flow): Block[] =>
-  collapseMargins(blocksIn(element.children, style, flow))
+  collapseMargins(placing(style, flow, [], within => blocksIn(element.children, style, within)))
 
 export function blockElement(element: HtmlElement, given: Style, flow: Flow): Block[] {
   // A header or footer cannot continue on another page.
-  const style = flow.page === undefined ? given : { ...given, breakBefore: false, breakAfter: false }
+  const style = !flow.isWhole ? given : { ...given, breakBefore: false, breakAfter: false }
   if (element.tag === 'hr') return withMargins([ruleBlock(style)], style)
   const content = sizedContent(element, style, { ...flow, width: innerWidth(style, flow.width) })
   if (content.length === 0)
@@ -45,7 +45,52 @@ function sizedContent(element: HtmlElement, style: Style, flow: Flow): Block[] {
   return [wrapInBox(collapseMargins(kept), stack => placeBlock({ stack }, style, style.width))]
 }
 
-function contentOf(element: HtmlElement, style: Style, flow: Flow): Block[] {
+const contentOf = (element: HtmlElement, style: Style, flow: Flow): Block[] =>
+  placing(style, flow, style.borders, within => boxedContent(element, style, within))
+
+/** Makes the content of an element. If it has a `position`, other content may be placed in relation to it. */
+function placing(
+  style: Style,
+  flow: Flow,
+  borders: Style['borders'],
+  make: (flow: Flow) => Block[],
+): Block[] {
+  if (!style.position) return make(flow)
+  const { padding, height } = style
+  const containing: Containing = {
+    placed: [],
+    width: flow.width + padding[0] + padding[2],
+    height: height && height + padding[1] + padding[3],
+  }
+  const content = make({ ...flow, containing })
+  if (containing.placed.length === 0) return content
+  const empty: Block = { ...blank(), ...(height !== undefined && { minHeight: height }) }
+  return [withPlaced(content.length === 0 ? [empty] : content, containing.placed, borders)]
+}
+
+/** The margins of the content are outside of the block in relation to which the other content is placed. */
+export function withPlaced(
+  content: Block[],
+  placed: readonly Placed[],
+  borders: Style['borders'] = [],
+): Block {
+  const blocks = collapseMargins(content)
+  const [top, bottom] = [blocks[0]!.margin![1], blocks.at(-1)!.margin![3]]
+  const last = blocks.length - 1
+  const isKept = blocks.every(({ keepsWithNext }) => keepsWithNext)
+  const within = blocks.map((block, at): Block => {
+    const [left, above, right, below] = block.margin!
+    return { ...block, margin: [left, at === 0 ? 0 : above, right, at === last ? 0 : below] }
+  })
+  const widths = sides(side => borders[side]?.width ?? 0)
+  return wrapInBox(within, stack => ({
+    stack: [{ stack, placed: { content: placed, borders: widths } }],
+    margin: [0, top, 0, bottom],
+    ...(isKept && { keepsWithNext: true }),
+  }))
+}
+
+function boxedContent(element: HtmlElement, style: Style, flow: Flow): Block[] {
   if (element.tag === 'table') return tableBlock(element, style, flow)
   if (element.tag === 'ul' || element.tag === 'ol') return listBlock(element, style, flow)
   const content = blocksIn(element.children, style, flow)
@@ -174,7 +219,7 @@ function boxBlock(stack: Block[], style: Style): Block {
       },
     ],
     ...bordered(borders),
-    ...(background !== undefined && { fillColor: background }),
+    ...(background !== undefined && { fillColor: background, fillOpacity: style.opacity }),
   }
   const isKept = stack.length > 0 && stack.every(({ keepsWithNext }) => keepsWithNext)
   return {
@@ -309,6 +354,7 @@ export function imageBlock(
     width: width * shrunk,
     height: height * shrunk,
     alignment: alignmentOf(style, style.direction === 'rtl'),
+    ...('image' in source && style.opacity < 1 && { opacity: style.opacity }),
   }
   if (style.display === 'block') return { ...block, margin }
   return { stack: [{ ...block, margin: [0, 0, 0, Math.max(0, strutOf(style).below)] }], margin }

@@ -1,10 +1,24 @@
 import { splitByDirection } from './bidi.ts'
-import type { Block, Run } from './engine.ts'
+import type { Block, Placed, Run } from './engine.ts'
 import { byFont, type DocumentFonts, MAIN_FONT, MAIN_FONT_EXTENT } from './fonts.ts'
+import type { HtmlElement } from './html.ts'
 import type { Images } from './images.ts'
 import type { ConversionBudget } from './limits.ts'
 import type { Sheet } from './sheet.ts'
 import type { Style } from './style.ts'
+
+/** Collects the content that is placed in relation to an element. */
+export type Containing = {
+  readonly placed: Placed[]
+  /** In points, as far as it is known before the layout. */
+  readonly width: number
+  readonly height: number | undefined
+}
+
+/** Collects the content that is placed on the first page and on every page. */
+export type ContainingPages = Containing & {
+  readonly fixed: { readonly element: HtmlElement; readonly own: Style }[]
+}
 
 export type Flow = {
   readonly sheet: Sheet
@@ -18,6 +32,12 @@ export type Flow = {
   /** The current page, only in headers and footers. Elsewhere the id of a block gives its page. */
   readonly page?: number
   readonly pages?: number
+  /** Whether the content cannot continue on another page: in headers, in footers, and outside of the flow. */
+  readonly isWhole?: boolean
+  /** The nearest element around it with a `position`. */
+  readonly containing?: Containing | undefined
+  /** Undefined in headers and footers. */
+  readonly onPages?: ContainingPages
   /** Creates ids for blocks that print their page. */
   readonly nextId: () => string
 }
@@ -97,6 +117,7 @@ function runStyle(style: Style): Omit<Run, 'text'> {
     ...(style.letterSpacing !== 0 && { characterSpacing: style.letterSpacing }),
     ...(style.link !== undefined && { link: style.link }),
     ...(style.whiteSpace === 'nowrap' && { noWrap: true }),
+    ...(style.opacity < 1 && { opacity: style.opacity }),
   }
 }
 

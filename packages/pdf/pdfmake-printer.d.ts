@@ -108,22 +108,46 @@ declare module 'pdfmake/js/PageElementWriter.js' {
   import type { EngineLine } from 'pdfmake/js/Line.js'
 
   /** A line, vector, image or mark on a page. */
-  export type PageItem = { readonly type: string; readonly item: { y?: number } }
+  export type PageItem = {
+    readonly type: string
+    /** `turn` is in degrees, of content that is turned (engine-positions.ts). */
+    readonly item: { x?: number; y?: number; width?: number; height?: number; turn?: number }
+  }
+  export type EnginePage = {
+    readonly items: PageItem[]
+    readonly pageSize: { readonly width: number; readonly height: number }
+    readonly pageMargins: {
+      readonly left: number
+      readonly top: number
+      readonly right: number
+      readonly bottom: number
+    }
+  }
   /** Where the next content begins. Heights are in points. */
   export type Context = {
-    readonly page: number
+    page: number
+    readonly x: number
     readonly y: number
     readonly availableWidth: number
-    readonly pageMargins: { readonly top: number }
+    readonly pageMargins: EnginePage['pageMargins']
     availableHeight: number
-    readonly pages: readonly { readonly items: PageItem[] }[]
+    readonly pages: readonly EnginePage[]
+    /** The number of items of each page that are drawn before its text. */
+    readonly backgroundLength: readonly number[]
+    getCurrentPage(): EnginePage
     /** The rows around the content. */
     readonly snapshots: readonly unknown[]
     moveDown(points: number): void
   }
   export type PageWriter = {
     /** Above 0 within a block that is kept together. */
-    readonly transactionLevel: number
+    transactionLevel: number
+    /** Where that block begins. */
+    originalX: number
+    /** The contexts outside of the current one, outermost first. */
+    readonly contextStack: readonly Context[]
+    pushContext(width: number, height: number): void
+    popContext(): void
     addListener(event: 'pageChanged', listener: () => void): void
     removeListener(event: 'pageChanged', listener: () => void): void
     moveToNextPage(orientation?: string): void
@@ -159,6 +183,10 @@ declare module 'pdfmake/js/LayoutBuilder.js' {
     readonly pageBreak?: 'before' | 'after'
     /** In points. */
     readonly minHeight?: number
+    readonly placed?: import('./engine.ts').Block['placed']
+    readonly onPages?: import('./engine.ts').OnPages
+    readonly _minWidth?: number
+    readonly _maxWidth?: number
     readonly text?: readonly unknown[] | string
     readonly stack?: readonly EngineNode[]
     readonly ul?: readonly EngineNode[]
@@ -180,7 +208,9 @@ declare module 'pdfmake/js/LayoutBuilder.js' {
     resetXY(): void
   }
   type Aligned = import('pdfmake/js/ElementWriter.js').Aligned
-  type Builder = {
+  export type Builder = {
+    readonly docPreprocessor: { preprocessBlock(block: object): object }
+    readonly docMeasure: { measureBlock(block: object): EngineNode }
     readonly writer: import('pdfmake/js/PageElementWriter.js').PageWriter
     /** The nodes of the previous layout; undefined before the first. */
     readonly linearNodeList?: readonly EngineNode[]
@@ -197,7 +227,20 @@ declare module 'pdfmake/js/LayoutBuilder.js' {
 declare module 'pdfmake/js/Renderer.js' {
   import type { AlignedItem } from 'pdfmake/js/ElementWriter.js'
 
+  type Clip = {
+    readonly x: number
+    readonly y: number
+    readonly width: number
+    readonly height: number
+    /** Of content that is turned (engine-positions.ts), in degrees. */
+    readonly turn?: number
+  }
   type Renderer = {
+    readonly pdfDocument: {
+      save(): void
+      rotate(degrees: number, around: { readonly origin: readonly [number, number] }): void
+    }
+    beginClip(area: Clip): void
     beginVerticalAlignment(item: AlignedItem): void
     endVerticalAlignment(item: AlignedItem): void
   }
@@ -306,19 +349,7 @@ declare module 'pdfmake/js/columnCalculator.js' {
 declare module 'pdfmake/js/TableProcessor.js' {
   type EngineNode = import('pdfmake/js/LayoutBuilder.js').EngineNode
   type PageWriter = import('pdfmake/js/PageElementWriter.js').PageWriter
-  type Context = ReturnType<PageWriter['context']> & {
-    readonly x: number
-    readonly availableWidth: number
-    readonly pageMargins: { readonly right: number }
-    getCurrentPage(): { readonly pageSize: { readonly width: number } }
-  }
-  export type TableWriter = Omit<PageWriter, 'context'> & {
-    /** Where a block that is kept together begins. */
-    readonly originalX: number
-    /** The contexts outside of the current one, outermost first. */
-    readonly contextStack: readonly Context[]
-    context(): Context
-  }
+  export type TableWriter = PageWriter
   type Lines = (at: number, table: TableNode) => number
   /** `_offsets` has the space before the text of each column, and the total of everything that is not text. */
   export type TableNode = {

@@ -1,7 +1,8 @@
 // Renders HTML to PDF without a browser. Built with its libraries (parse5, pdfmake) into a separate file, renderer.bundle.mjs,
 // which the service loads for its first document (scripts/bundles.ts).
 import { createHash } from 'node:crypto'
-import { type Block, type ContentDefinition, Engine } from './engine.ts'
+import { placedElement } from './content.ts'
+import { type Block, type ContentDefinition, Engine, type OnPages, type Placed } from './engine.ts'
 import { flowOf, withoutOuterBreaks } from './flow.ts'
 import { coverageOf, type Font, type FontFiles, MAIN_FONT, OTHER_FONT, type OwnFontFiles } from './fonts.ts'
 import { type HtmlDocument, type HtmlElement, PAGE_COUNT_TAG, readHtml } from './html.ts'
@@ -10,7 +11,7 @@ import { ConversionBudget } from './limits.ts'
 import { ownFonts } from './own-fonts.ts'
 import { ConversionError, type Margins, type Page, type Paper, paperOf, type RenderedPdf } from './page.ts'
 import { marginBoxes, type PageRules } from './page-rules.ts'
-import type { Flow } from './paragraph.ts'
+import type { ContainingPages, Flow } from './paragraph.ts'
 import { readSheets } from './sheet.ts'
 import { ROOT_STYLE, type Style, styleOf } from './style.ts'
 import { ROOT_SIZE } from './values.ts'
@@ -156,21 +157,40 @@ class Rendering {
     pages: number | undefined,
   ): Promise<{ bytes: Uint8Array; pages: number }> {
     const { body } = this.#document
-    const content = withoutOuterBreaks(
-      flowOf(body, this.#bodyStyle, { ...this.#flow, budget: new ConversionBudget(), pages }),
-    )
-    const perPage = this.#marginElements.reduce((sum, part) => sum + sizeOf(part), 0)
+    const textHeight = this.#paper.height - margins.top - margins.bottom
+    const onPages = { placed: [], fixed: [], width: this.#flow.width, height: textHeight }
+    const flow: Flow = { ...this.#flow, budget: new ConversionBudget(), pages, onPages }
+    const content = withoutOuterBreaks(flowOf(body, this.#bodyStyle, flow))
+    const fixed = onPages.fixed.map(({ element }) => element)
+    for (const element of fixed) this.#budget.check('marginElements', sizeOf(element))
+    const perPage = [...this.#marginElements, ...fixed].reduce((sum, part) => sum + sizeOf(part), 0)
     let counted = 0
-    const definition = this.#definition(content.length > 0 ? content : [{ text: [], lineHeight: 1 }], {
+    const count = (all: number): void => {
+      this.#budget.check('marginElementsOnAllPages', all * perPage)
+      counted = all
+    }
+    const placed: OnPages = {
+      onFirst: onPages.placed,
+      onEach: (page, all) => {
+        count(all)
+        return this.#fixedOn(onPages, page, all)
+      },
+    }
+    const definition = this.#definition([...content, { text: [], lineHeight: 1, onPages: placed }], {
       pageMargins: [margins.left, margins.top, margins.right, margins.bottom],
       header: (page, all) => {
-        this.#budget.check('marginElementsOnAllPages', all * perPage)
-        counted = all
+        count(all)
         return this.#inMargin(header, margins.top, page, all)
       },
       ...(footer.element && { footer: (page, all) => this.#inMargin(footer, margins.bottom, page, all) }),
     })
     return { bytes: await this.#engine.bytesOf(definition, id), pages: counted }
+  }
+
+  /** Returns the content of elements with `position: fixed`. */
+  #fixedOn({ fixed, ...containing }: ContainingPages, page: number, pages: number): Placed[] {
+    const flow = { ...this.#flow, budget: new ConversionBudget(), page, pages, containing }
+    return fixed.map(({ element, own }) => placedElement(element, own, flow))
   }
 
   get #marginElements(): HtmlElement[] {
@@ -203,7 +223,7 @@ class Rendering {
   }
 
   #marginContent(element: HtmlElement, page: number, pages: number): Block[] {
-    const flow = { ...this.#flow, budget: new ConversionBudget(), page, pages }
+    const flow = { ...this.#flow, budget: new ConversionBudget(), page, pages, isWhole: true }
     const style = styleOf(element, this.#bodyStyle, flow.sheet, flow.budget)
     return flowOf(element, { ...style, margin: [0, 0, 0, 0] }, flow)
   }

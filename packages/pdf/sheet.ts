@@ -289,6 +289,7 @@ function longhands(name: string, value: string): [string, string][] {
   const [, part = ''] = /^border-(.*)$/.exec(name) ?? []
   if (name === 'margin' || name === 'padding')
     return SIDES.map((side, at) => [`${name}-${side}`, ofFour(words, at)])
+  if (name === 'inset') return SIDES.map((side, at) => [side, ofFour(words, at)])
   if (name === 'background')
     return [['background-color', words.find(word => !word.startsWith('url(')) ?? value]]
   if (['width', 'style', 'color'].includes(part))

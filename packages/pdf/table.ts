@@ -35,7 +35,7 @@ export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Bloc
     table: {
       ...table,
       // A header or footer cannot continue on another page.
-      ...(flow.page !== undefined && { breaksBefore: new Set() }),
+      ...(flow.isWhole && { breaksBefore: new Set() }),
       widths: columns.map(width => width ?? 'auto'),
       fills: style.width !== undefined,
       heights: row => {
@@ -50,7 +50,7 @@ export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Bloc
   const whole: Block = captions.length === 0 ? block : { stack: [...captions, block] }
   const isPlaced = style.width !== undefined || style.autoLeft || captions.length > 0
   const placed = isPlaced ? placeBlock(whole, style, style.width) : block
-  return flow.page === undefined ? withBreaks(placed, before, after) : [placed]
+  return flow.isWhole ? [placed] : withBreaks(placed, before, after)
 }
 
 /** A block can have only one page break. */
@@ -234,7 +234,7 @@ function bodyOf(rows: readonly Row[], width: number, style: Style, flow: Flow): 
         // The engine loses a cell that spans rows and is vertically centred, and reads the page of the first line even of an
         // empty one.
         ...(cell.rowSpan === 1 && { verticalAlignment: cell.style.verticalAlign }),
-        ...(fill !== undefined && { fillColor: fill }),
+        ...(fill !== undefined && { fillColor: fill, fillOpacity: cell.style.opacity }),
         ...(cell.columnSpan > 1 && { colSpan: cell.columnSpan }),
         ...(cell.rowSpan > 1 && { rowSpan: cell.rowSpan }),
       }

@@ -109,6 +109,17 @@ export const FIXTURES: Record<string, Fixture> = {
     ],
     colours: ['#ffeeee', '#eeffee', '#eeeeff'],
   },
+  positions: {
+    html: '<div style="position:relative;height:120pt;background:#eeeeff">inside<div style="position:absolute;right:12pt;bottom:12pt;width:90pt;background:#ffeeee">bottom right</div><div style="position:absolute;top:50%;left:0">half way</div></div><div style="position:absolute;top:300pt;left:30pt;border:0.75pt solid red;padding:6pt">window</div><p>after</p><div style="position:absolute;right:0">next to it</div><p>last</p>',
+    text: ['inside', 'half way', 'bottom right', 'after', 'last next to it', 'window'],
+    colours: ['#eeeeff', '#ffeeee', '#ff0000'],
+  },
+  watermarks: {
+    html: '<div style="position:fixed;top:40%;left:50%;transform:translate(-50%,-50%) rotate(-45deg);font-size:60pt;color:#ff0000;opacity:.25;z-index:-1">COPY</div><p>one</p><p style="page-break-before:always">two</p>',
+    text: ['one', 'two'],
+    colours: ['#ffbfbf'],
+    pages: 2,
+  },
   inlineBlocks: {
     html: '<p>Signature: <span style="display:inline-block;width:150pt;border-bottom:0.75pt solid black">&nbsp;</span> Date: <span style="display:inline-block;width:80pt;border-bottom:0.75pt solid black">&nbsp;</span></p><div><div style="display:inline-block;width:30%;background:#ffeeee">one</div><div style="display:inline-block;width:30%;background:#eeffee">two</div></div><p style="text-align:center"><span style="display:inline-block;padding:2pt 8pt;background:#eeeeff">PAID</span></p><div><div style="display:table-cell;width:120pt">label</div><div style="display:table-cell">value</div></div>',
     text: ['Signature: Date:', 'one two', 'PAID', 'label value'],

@@ -1,0 +1,73 @@
+// The CSS of content outside of the flow: `position`, the distances from the sides of its containing block, `z-index`, and the
+// rotation and shift of `transform`.
+import type { Declarations } from './sheet.ts'
+import { lengthOf } from './values.ts'
+
+/** A distance or width in points or per cent of the containing block. Also negative. */
+export type Offset = { readonly percent: number } | { readonly points: number }
+
+export type Position = {
+  readonly kind: 'relative' | 'absolute' | 'fixed'
+  readonly left: Offset | undefined
+  readonly top: Offset | undefined
+  readonly right: Offset | undefined
+  readonly bottom: Offset | undefined
+  /** Whether it is drawn before the text (`z-index` below 0). */
+  readonly isBehind: boolean
+  /** Degrees, clockwise. */
+  readonly turn: number
+  /** Fractions of its own width and height. */
+  readonly shift: readonly [right: number, down: number]
+}
+
+export function positionIn(declarations: Declarations, fontSize: number): Position | undefined {
+  const asked = declarations.get('position')?.toLowerCase()
+  const kind = (['relative', 'absolute', 'fixed'] as const).find(one => one === asked)
+  if (!kind) return undefined
+  const offset = (side: string): Offset | undefined => offsetOf(declarations.get(side) ?? '', fontSize)
+  const transform = declarations.get('transform') ?? ''
+  return {
+    kind,
+    left: offset('left'),
+    top: offset('top'),
+    right: offset('right'),
+    bottom: offset('bottom'),
+    isBehind: Number(declarations.get('z-index')) < 0,
+    turn: turnOf(transform),
+    shift: shiftOf(transform),
+  }
+}
+
+function offsetOf(text: string, fontSize: number): Offset | undefined {
+  const percent = /^[+-]?\d{1,3}(?:\.\d{1,6})?(?=%$)/.exec(text)
+  if (percent) return { percent: Number(percent[0]) }
+  const points = lengthOf(text, fontSize)
+  return points === undefined ? undefined : { points }
+}
+
+export const pointsIn = (offset: Offset | undefined, room: number): number | undefined =>
+  offset && ('percent' in offset ? (room * offset.percent) / 100 : offset.points)
+
+const DEGREES: Readonly<Record<string, number>> = { deg: 1, turn: 360, rad: 180 / Math.PI, grad: 0.9 }
+
+/** Reads `rotate(-45deg)`. */
+function turnOf(transform: string): number {
+  const [, digits = '0', unit = 'deg'] =
+    /\brotate\(\s*([+-]?\d{0,5}(?:\.\d{1,6})?)(deg|turn|rad|grad)\s*\)/i.exec(transform) ?? []
+  return (Number(digits) * DEGREES[unit.toLowerCase()]!) % 360
+}
+
+const SHIFTS =
+  /\btranslate(x|y|)\(\s*([+-]?\d{1,3}(?:\.\d{1,6})?)%\s*(?:,\s*([+-]?\d{1,3}(?:\.\d{1,6})?)%\s*)?\)/gi
+
+/** Reads `translate(-50%, -50%)`, by which templates centre content. Lengths are ignored. */
+function shiftOf(transform: string): Position['shift'] {
+  let [right, down] = [0, 0]
+  for (const [, axis = '', first, second = 0] of transform.matchAll(SHIFTS))
+    if (axis.toLowerCase() === 'y') down += Number(first) / 100
+    else {
+      right += Number(first) / 100
+      down += Number(second) / 100
+    }
+  return [right, down]
+}
