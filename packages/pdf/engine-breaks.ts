@@ -13,7 +13,7 @@ type Kept = Pick<EngineNode, 'unbreakable' | 'table'>
 /** Blocks that were kept together and did not fit on any page. */
 const tooHigh = new Set<Kept>()
 
-const { layoutDocument, tryLayoutDocument, processNode } = layoutBuilder.default.prototype
+const { layoutDocument, tryLayoutDocument, processNode, processSection } = layoutBuilder.default.prototype
 
 /** The engine would begin another page for a margin below a block, which may remain empty. */
 layoutBuilder.default.prototype.processNode = function (node, ...rest) {
@@ -37,6 +37,17 @@ export function moveDownWithinPage(points: number, context: Context): void {
 /** A negative margin moves nothing above the text of the page, where it would be lost. */
 const marginWithin = (margin: number, { y, pageMargins }: Context): number =>
   margin < 0 ? Math.max(margin, Math.min(0, pageMargins.top - y)) : margin
+
+/** A section after a page break begins with that page. The engine would keep the size of the page before. */
+layoutBuilder.default.prototype.processSection = function (section) {
+  const context = this.writer.context()
+  while (context.pages.at(-1)?.items.length === 0) {
+    context.pages.pop()
+    context.backgroundLength.pop()
+    context.page = context.pages.length - 1
+  }
+  processSection.call(this, section)
+}
 
 /** Properties in which the engine records where cells and tables begin, end and break. */
 const NOTES = [

@@ -214,6 +214,17 @@ export type Block = Common &
       }
   )
 
+/** Content on pages of its own. */
+export type EngineSection = {
+  section: { stack: Block[] }
+  pageSize: { width: number; height: number }
+  pageMargins: Margin
+  header: InMargin
+  footer: InMargin
+}
+
+type InMargin = (page: number, pages: number) => Block
+
 export type ContentDefinition = {
   pageSize: { width: number; height: number | 'auto' }
   pageMargins: Margin
@@ -221,7 +232,7 @@ export type ContentDefinition = {
   images: Record<string, string>
   version: '1.7'
   info: { title?: string; creator: string; producer: string; creationDate: Date }
-  content: Block[]
-  header?: (page: number, pages: number) => Block
-  footer?: (page: number, pages: number) => Block
+  content: Block[] | EngineSection[]
+  header?: InMargin
+  footer?: InMargin
 }

@@ -40,6 +40,14 @@ export function withPageRule(
   return made
 }
 
+/** Adds the rules of a page with a name to those of all pages. Margin boxes are the same on all pages. */
+export const mergedRules = (rules: PageRules, named: PageRules): PageRules => ({
+  ...rules,
+  ...(named.size && { size: named.size, orientation: undefined }),
+  ...(named.orientation && { orientation: named.orientation }),
+  margins: { ...rules.margins, ...named.margins },
+})
+
 /** Reads `letter`, `A4 landscape`, `210mm 297mm`, `landscape`. */
 function sizeOf(text: string): Pick<PageRule, 'size' | 'orientation'> {
   const words = text.toLowerCase().split(/\s+/)

@@ -131,9 +131,9 @@ declare module 'pdfmake/js/PageElementWriter.js' {
     readonly availableWidth: number
     readonly pageMargins: EnginePage['pageMargins']
     availableHeight: number
-    readonly pages: readonly EnginePage[]
+    readonly pages: EnginePage[]
     /** The number of items of each page that are drawn before its text. */
-    readonly backgroundLength: readonly number[]
+    readonly backgroundLength: number[]
     getCurrentPage(): EnginePage
     /** The rows around the content. */
     readonly snapshots: readonly unknown[]
@@ -217,6 +217,7 @@ declare module 'pdfmake/js/LayoutBuilder.js' {
     readonly verticalAlignmentItemStack: readonly { readonly begin: Aligned; readonly end: Aligned }[]
     layoutDocument(structure: object, pdf: Pdf, ...rest: unknown[]): unknown
     tryLayoutDocument(...given: unknown[]): unknown
+    processSection(section: EngineNode): void
     processNode(node: EngineNode, isCell?: boolean, ...rest: unknown[]): void
     processRow(row: { readonly cells: readonly object[] }): unknown
   }

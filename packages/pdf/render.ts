@@ -2,7 +2,14 @@
 // which the service loads for its first document (scripts/bundles.ts).
 import { createHash } from 'node:crypto'
 import { placedElement } from './content.ts'
-import { type Block, type ContentDefinition, Engine, type OnPages, type Placed } from './engine.ts'
+import {
+  type Block,
+  type ContentDefinition,
+  Engine,
+  type EngineSection,
+  type OnPages,
+  type Placed,
+} from './engine.ts'
 import { flowOf, withoutOuterBreaks } from './flow.ts'
 import { coverageOf, type Font, type FontFiles, MAIN_FONT, OTHER_FONT, type OwnFontFiles } from './fonts.ts'
 import { type HtmlDocument, type HtmlElement, PAGE_COUNT_TAG, readHtml } from './html.ts'
@@ -12,6 +19,7 @@ import { ownFonts } from './own-fonts.ts'
 import { ConversionError, type Margins, type Page, type Paper, paperOf, type RenderedPdf } from './page.ts'
 import { marginBoxes, type PageRules } from './page-rules.ts'
 import type { ContainingPages, Flow } from './paragraph.ts'
+import { type Section, sectionsOf } from './sections.ts'
 import { readSheets } from './sheet.ts'
 import { ROOT_STYLE, type Style, styleOf } from './style.ts'
 import { ROOT_SIZE } from './values.ts'
@@ -69,11 +77,11 @@ async function pdfOf(
   madeAt: number,
 ): Promise<RenderedPdf> {
   const rendering = new Rendering(html, page, files, ownFiles, madeAt)
-  const frame = await rendering.frame()
+  const frames = await rendering.frames()
   const id = createHash('sha256').update(JSON.stringify(page)).update(html).digest().subarray(0, 16)
-  const first = await rendering.print(frame, id, undefined)
+  const first = await rendering.print(frames, id, undefined)
   // Text with the page count is laid out again once the count is known.
-  const { bytes } = rendering.hasPageCount ? await rendering.print(frame, id, first.pages) : first
+  const { bytes } = rendering.hasPageCount ? await rendering.print(frames, id, first.pages) : first
   return { bytes, ...rendering.findings }
 }
 
@@ -84,14 +92,25 @@ type MarginPart = {
   readonly room: number
 }
 
-/** Header and footer after they are measured, and page margins that leave room for them. */
-type Frame = { readonly header: MarginPart; readonly footer: MarginPart; readonly margins: Margins }
+/** `width` is that of the text, in points. */
+type MarginFlow = Required<Pick<Flow, 'width' | 'page' | 'pages'>>
+
+/** A section with its pages: header and footer after they are measured, and margins that leave room for them. */
+type Frame = {
+  readonly section: Section
+  readonly paper: Paper
+  readonly header: MarginPart
+  readonly footer: MarginPart
+  /** The size of the text area in points. */
+  readonly area: Pick<Flow, 'width' | 'height'>
+}
 
 /** The rendering of one document: the data read from it, and the engine that lays it out. */
 class Rendering {
   readonly #budget = new ConversionBudget()
   readonly #document: HtmlDocument
-  readonly #paper: Paper
+  readonly #page: Page
+  readonly #sections: readonly Section[]
   readonly #missing = new Set<string>()
   readonly #flow: Flow
   readonly #bodyStyle: Style
@@ -104,10 +123,10 @@ class Rendering {
     const document = readHtml(html, budget)
     const sheet = readSheets(document.sheets, budget)
     this.#document = withMarginBoxes(document, sheet.page, budget)
-    this.#paper = paperOf(page, sheet.page)
+    this.#page = page
     const own = ownFonts(sheet.faces, ownFiles)
     this.#engine = new Engine(new Map([...own.files, ...known.files]), budget, own.faces)
-    const { width, height, margins } = this.#paper
+    const { width, height, margins } = paperOf(page, sheet.page)
     let ids = 0
     this.#flow = {
       sheet,
@@ -124,6 +143,7 @@ class Rendering {
     const { body } = this.#document
     const root = styleOf(body.parent!, ROOT_STYLE, sheet, budget)
     this.#bodyStyle = { ...styleOf(body, root, sheet, budget), background: undefined }
+    this.#sections = sectionsOf(body, this.#bodyStyle, sheet, budget)
     this.#madeAt = madeAt
   }
 
@@ -135,32 +155,48 @@ class Rendering {
     return { missing: [...this.#missing].join(''), work: this.#budget.work }
   }
 
-  /** Measures header and footer. Throws a ConversionError if they leave no room for the text. */
-  async frame(): Promise<Frame> {
-    const { margins, height } = this.#paper
+  /** Measures header and footer of each section. Throws a ConversionError if they leave no room for the text. */
+  async frames(): Promise<Frame[]> {
     for (const part of this.#marginElements) this.#budget.check('marginElements', sizeOf(part))
-    const header = await this.#measured(this.#document.header)
-    const footer = await this.#measured(this.#document.footer)
+    const known = new Map<PageRules, Omit<Frame, 'section'>>()
+    const frames: Frame[] = []
+    for (const section of this.#sections) {
+      const frame = known.get(section.rules) ?? (await this.#frameOf(section.rules))
+      known.set(section.rules, frame)
+      frames.push({ ...frame, section })
+    }
+    return frames
+  }
+
+  async #frameOf(rules: PageRules): Promise<Omit<Frame, 'section'>> {
+    const paper = paperOf(this.#page, rules)
+    const { margins, width, height } = paper
+    const textWidth = width - margins.left - margins.right
+    const header = await this.#measured(this.#document.header, textWidth)
+    const footer = await this.#measured(this.#document.footer, textWidth)
     const top = Math.max(margins.top, header.room)
     const bottom = Math.max(margins.bottom, footer.room)
     if (top + bottom > height - LEAST_TEXT_HEIGHT)
       throw new ConversionError(
         'The header, footer and margins leave no room for the text. Make them smaller.',
       )
-    return { header, footer, margins: { ...margins, top, bottom } }
+    const area = { width: textWidth, height: height - top - bottom }
+    return { paper: { ...paper, margins: { ...margins, top, bottom } }, header, footer, area }
   }
 
   /** `pages` is the page count, if it is already known. `id` is 16 bytes that identify the file. */
   async print(
-    { header, footer, margins }: Frame,
+    frames: readonly Frame[],
     id: Uint8Array,
     pages: number | undefined,
   ): Promise<{ bytes: Uint8Array; pages: number }> {
-    const { body } = this.#document
-    const textHeight = this.#paper.height - margins.top - margins.bottom
-    const onPages = { placed: [], fixed: [], width: this.#flow.width, height: textHeight }
-    const flow: Flow = { ...this.#flow, budget: new ConversionBudget(), pages, onPages }
-    const content = withoutOuterBreaks(flowOf(body, this.#bodyStyle, flow))
+    const onPages = { placed: [], fixed: [], ...frames[0]!.area }
+    const budget = new ConversionBudget()
+    const contents = frames.map(({ section, area }) =>
+      withoutOuterBreaks(
+        flowOf(section.body, this.#bodyStyle, { ...this.#flow, ...area, budget, pages, onPages }),
+      ),
+    )
     const fixed = onPages.fixed.map(({ element }) => element)
     for (const element of fixed) this.#budget.check('marginElements', sizeOf(element))
     const perPage = [...this.#marginElements, ...fixed].reduce((sum, part) => sum + sizeOf(part), 0)
@@ -169,27 +205,40 @@ class Rendering {
       this.#budget.check('marginElementsOnAllPages', all * perPage)
       counted = all
     }
-    const placed: OnPages = {
-      onFirst: onPages.placed,
-      onEach: (page, all) => {
-        count(all)
-        return this.#fixedOn(onPages, page, all)
-      },
+    const onEach: OnPages['onEach'] = (page, all) => {
+      count(all)
+      return this.#fixedOn(onPages, page, all)
     }
-    const definition = this.#definition([...content, { text: [], lineHeight: 1, onPages: placed }], {
+    contents.at(-1)!.push({ text: [], lineHeight: 1, onPages: { onFirst: onPages.placed, onEach } })
+    const sections = frames.map((frame, at) => this.#sectionOf(frame, contents[at]!, count))
+    const [first] = sections
+    const content = sections.length === 1 ? contents[0]! : sections
+    return { bytes: await this.#engine.bytesOf(this.#definition({ ...first!, content }), id), pages: counted }
+  }
+
+  /** `count` is called with the number of pages before each header. */
+  #sectionOf(
+    { paper, header, footer, area }: Frame,
+    stack: Block[],
+    count: (pages: number) => void,
+  ): EngineSection {
+    const { width, height, margins } = paper
+    return {
+      section: { stack },
+      pageSize: { width, height },
       pageMargins: [margins.left, margins.top, margins.right, margins.bottom],
       header: (page, all) => {
         count(all)
-        return this.#inMargin(header, margins.top, page, all)
+        return this.#inMargin(header, margins, margins.top, { ...area, page, pages: all })
       },
-      ...(footer.element && { footer: (page, all) => this.#inMargin(footer, margins.bottom, page, all) }),
-    })
-    return { bytes: await this.#engine.bytesOf(definition, id), pages: counted }
+      footer: (page, all) => this.#inMargin(footer, margins, margins.bottom, { ...area, page, pages: all }),
+    }
   }
 
   /** Returns the content of elements with `position: fixed`. */
   #fixedOn({ fixed, ...containing }: ContainingPages, page: number, pages: number): Placed[] {
-    const flow = { ...this.#flow, budget: new ConversionBudget(), page, pages, containing }
+    const { width } = containing
+    const flow = { ...this.#flow, width, budget: new ConversionBudget(), page, pages, containing }
     return fixed.map(({ element, own }) => placedElement(element, own, flow))
   }
 
@@ -198,41 +247,42 @@ class Rendering {
     return [header, footer].filter(part => part !== undefined)
   }
 
-  async #measured(element: HtmlElement | undefined): Promise<MarginPart> {
-    const height = element ? await this.#heightOf(element, false) : 0
+  async #measured(element: HtmlElement | undefined, width: number): Promise<MarginPart> {
+    const height = element ? await this.#heightOf(element, width, false) : 0
     if (!element || height === 0) return { element, height: 0, room: 0 }
     // The engine moves a table row to another page, where nobody sees it, if the last margin of its cells does not fit.
-    const below = (await this.#heightOf(element, true)) - height + HAIR
+    const below = (await this.#heightOf(element, width, true)) - height + HAIR
     return { element, height, room: height + 2 * Math.max(GAP, below) }
   }
 
-  async #heightOf(element: HtmlElement, isWhole: boolean): Promise<number> {
-    const content = this.#marginContent(element, WIDE_NUMBER, WIDE_NUMBER)
+  async #heightOf(element: HtmlElement, width: number, isWhole: boolean): Promise<number> {
+    const content = this.#marginContent(element, { width, page: WIDE_NUMBER, pages: WIDE_NUMBER })
     if (content.length === 0) return 0
-    const pageSize = { width: this.#flow.width, height: 'auto' as const }
+    const pageSize = { width, height: 'auto' as const }
     return await this.#engine.heightOf(
-      this.#definition(content, { pageSize, pageMargins: [0, 0, 0, 0] }),
+      this.#definition({ content, pageSize, pageMargins: [0, 0, 0, 0] }),
       isWhole,
     )
   }
 
-  #inMargin({ element, height }: MarginPart, room: number, page: number, pages: number): Block {
+  #inMargin({ element, height }: MarginPart, margins: Margins, room: number, on: MarginFlow): Block {
     if (!element) return { stack: [] }
-    const { left, right } = this.#paper.margins
-    return { stack: this.#marginContent(element, page, pages), margin: [left, (room - height) / 2, right, 0] }
+    return {
+      stack: this.#marginContent(element, on),
+      margin: [margins.left, (room - height) / 2, margins.right, 0],
+    }
   }
 
-  #marginContent(element: HtmlElement, page: number, pages: number): Block[] {
-    const flow = { ...this.#flow, budget: new ConversionBudget(), page, pages, isWhole: true }
+  #marginContent(element: HtmlElement, on: MarginFlow): Block[] {
+    const flow: Flow = { ...this.#flow, ...on, budget: new ConversionBudget(), isWhole: true }
     const style = styleOf(element, this.#bodyStyle, flow.sheet, flow.budget)
     return flowOf(element, { ...style, margin: [0, 0, 0, 0] }, flow)
   }
 
-  #definition(content: Block[], more: Partial<ContentDefinition>): ContentDefinition {
-    const { width, height, margins } = this.#paper
+  #definition(
+    given: Pick<ContentDefinition, 'content' | 'pageSize' | 'pageMargins' | 'header' | 'footer'>,
+  ): ContentDefinition {
     return {
-      pageSize: { width, height },
-      pageMargins: [margins.left, margins.top, margins.right, margins.bottom],
       defaultStyle: { font: MAIN_FONT, fontSize: ROOT_SIZE },
       images: this.#flow.images.dictionary,
       version: '1.7',
@@ -242,8 +292,7 @@ class Rendering {
         producer: 'Bindery',
         creationDate: new Date(this.#madeAt),
       },
-      content,
-      ...more,
+      ...given,
     }
   }
 }

@@ -35,6 +35,8 @@ export type Sheet = {
   readonly rules: readonly Rule[]
   readonly faces: readonly FontFace[]
   readonly page: PageRules
+  /** The `@page` rules with a name, by name. */
+  readonly namedPages: ReadonlyMap<string, PageRules>
   /** Cached results, because headers need theirs on every page. */
   readonly known: WeakMap<HtmlElement, Declarations>
 }
@@ -50,6 +52,7 @@ export function readSheets(texts: readonly string[], budget: ConversionBudget): 
   const rules: Rule[] = []
   const faces: FontFace[] = []
   let page = NO_PAGE_RULES
+  const namedPages = new Map<string, PageRules>()
   const take = (text: string, depth: number): void => {
     for (const [prelude, body] of blocks(text)) {
       if (prelude.length > LONGEST_PRELUDE) continue
@@ -59,9 +62,11 @@ export function readSheets(texts: readonly string[], budget: ConversionBudget): 
   }
   const takeAtRule = (prelude: string, body: string, depth: number): void => {
     if (/^@font-face$/i.test(prelude)) faces.push(...faceOf(body))
-    else if (/^@page$/i.test(prelude)) {
+    else if (PAGE.test(prelude)) {
       budget.count('rules')
-      page = withPage(page, body)
+      const name = PAGE.exec(prelude)![1]
+      if (name === undefined) page = withPage(page, body)
+      else namedPages.set(name, withPage(namedPages.get(name) ?? NO_PAGE_RULES, body))
     } else if (depth < DEEPEST && /^@media\s+(?:[^{]*\b)?(?:print|all)\b/.test(prelude)) take(body, depth + 1)
   }
   const takeRules = (prelude: string, body: string): void => {
@@ -76,8 +81,10 @@ export function readSheets(texts: readonly string[], budget: ConversionBudget): 
   for (const text of texts) take(text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, ' ').replace(/<!--|-->/g, ' '), 1)
   // The sort is stable: rules of the same weight keep their order.
   rules.sort((a, b) => a.selector.weight - b.selector.weight)
-  return { rules, faces, page, known: new WeakMap() }
+  return { rules, faces, page, namedPages, known: new WeakMap() }
 }
+
+const PAGE = /^@page(?:\s+([a-z][\w-]{0,100}))?$/i
 
 const MOST_BOXES = 20
 

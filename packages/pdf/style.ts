@@ -55,6 +55,8 @@ type Inherited = {
 export type Style = Inherited & {
   readonly display: Display
   readonly position: Position | undefined
+  /** The name of its `@page` rules. */
+  readonly page: string | undefined
   readonly margin: Sides
   /** `margin-left: auto`, `margin-right: auto`. */
   readonly autoLeft: boolean
@@ -161,6 +163,7 @@ export function styleOf(
     opacity: parent.opacity * opacityOf(declarations.get('opacity')),
     display,
     position: positionIn(declarations, fontSize),
+    page: declarations.get('page'),
     margin: sides(side =>
       isBlock || tag === 'img' || tag === 'svg'
         ? (lengthIn(declarations, `margin-${side}`, fontSize) ?? 0)

@@ -25,6 +25,12 @@ export const FIXTURES: Record<string, Fixture> = {
     pages: 2,
     alone: 'The page that a browser prints is told to it.',
   },
+  sections: {
+    html: '<style>@page Wide { size: A4 landscape; margin: 1cm } .wide { page: Wide }</style><p>one</p><div class="wide">two</div><p>three</p>',
+    text: ['one', 'two', 'three'],
+    pages: 3,
+    alone: 'The page that a browser prints is told to it.',
+  },
   headings: {
     html: '<h1>One</h1><h2>Two</h2><h3>Three</h3><h4>Four</h4><h5>Five</h5><h6>Six</h6><p>Text</p>',
     text: ['One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Text'],
