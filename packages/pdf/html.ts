@@ -42,7 +42,7 @@ const FILLED: readonly (readonly [name: string, tag: string])[] = [
   ['topage', PAGE_COUNT_TAG],
 ]
 
-const IGNORED = new Set(['script', 'noscript', 'template', 'head', 'object', 'iframe', 'math', 'select'])
+const IGNORED = new Set(['script', 'noscript', 'template', 'head', 'object', 'iframe', 'math'])
 
 type Growing = { -readonly [K in keyof HtmlElement]: HtmlElement[K] }
 type Node = DefaultTreeAdapterMap['childNode']
@@ -53,11 +53,6 @@ export function readHtml(html: string, budget = new ConversionBudget()): HtmlDoc
   const sheets: string[] = []
   const found: Record<string, HtmlElement> = {}
   let title: string | undefined
-  const textOf = (element: Element): string =>
-    element.childNodes
-      .map(child => (child.nodeName === '#text' && 'value' in child ? child.value : ''))
-      .join('')
-
   const read = (node: Node, parent: Growing, depth: number): HtmlNode | undefined => {
     if (node.nodeName === '#text' && 'value' in node) {
       budget.count('characters', node.value.length)
@@ -90,6 +85,12 @@ export function readHtml(html: string, budget = new ConversionBudget()): HtmlDoc
     if (tag === 'svg') return { ...element, drawing: drawingOf(node, budget) }
     budget.count('elements')
     budget.check('depth', depth)
+    const value = valueOf(node, named.attributes)
+    if (value !== undefined) {
+      budget.count('characters', value.length)
+      // The box of a control would be that of its letters.
+      return { ...element, attributes: {}, classes: new Set(), children: [value] }
+    }
     element.children = node.childNodes.flatMap(child => read(child, element, depth + 1) ?? [])
     return element
   }
@@ -102,6 +103,38 @@ export function readHtml(html: string, budget = new ConversionBudget()): HtmlDoc
   )!
   return { body, header: found[HEADER_TAG], footer: found[FOOTER_TAG], sheets, title }
 }
+
+/** Controls of forms print their values, as browsers do. Undefined for other elements. */
+function valueOf(
+  { tagName, childNodes }: Element,
+  { type = 'text', value = '', checked }: HtmlElement['attributes'],
+): string | undefined {
+  if (tagName === 'select') return chosen(childNodes)
+  if (tagName !== 'input') return undefined
+  const kind = type.toLowerCase()
+  if (kind === 'checkbox') return checked === undefined ? '☐' : '☑'
+  if (kind === 'radio') return checked === undefined ? '○' : '◉'
+  return UNPRINTED.has(kind) ? '' : value
+}
+
+const UNPRINTED = new Set(['hidden', 'password', 'file', 'image', 'color', 'range'])
+
+/** Returns the text of the selected option, which is the first if none is marked. */
+function chosen(nodes: readonly Node[]): string {
+  const options = nodes.flatMap(node => {
+    if (node.nodeName === 'optgroup' && 'childNodes' in node) return node.childNodes
+    return [node]
+  })
+  const elements = options.filter((node): node is Element => node.nodeName === 'option')
+  const isMarked = ({ attrs }: Element): boolean => attrs.some(({ name }) => name === 'selected')
+  const option = elements.find(isMarked) ?? elements[0]
+  return option ? textOf(option).trim() : ''
+}
+
+const textOf = (element: Element): string =>
+  element.childNodes
+    .map(child => (child.nodeName === '#text' && 'value' in child ? child.value : ''))
+    .join('')
 
 function isInMargin(element: HtmlElement | undefined): boolean {
   for (let at = element; at !== undefined; at = at.parent)

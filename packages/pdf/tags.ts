@@ -16,6 +16,7 @@ const OF_TAGS: Readonly<Record<string, Record<string, string>>> = {
   dl: { 'margin-top': '1em', 'margin-bottom': '1em' },
   dd: { 'margin-left': '30pt' },
   blockquote: { 'margin-top': '1em', 'margin-bottom': '1em', 'margin-left': '30pt', 'margin-right': '30pt' },
+  textarea: { 'white-space': 'pre' },
   pre: { 'white-space': 'pre', 'margin-top': '1em', 'margin-bottom': '1em' },
   hr: { 'margin-top': '.5em', 'margin-bottom': '.5em' },
   th: { 'font-weight': 'bold', 'text-align': 'center', 'vertical-align': 'middle' },

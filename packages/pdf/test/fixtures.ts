@@ -102,6 +102,11 @@ export const FIXTURES: Record<string, Fixture> = {
     ],
     colours: ['#ffeeee', '#eeffee', '#eeeeff', '#ddddff', '#ffddff'],
   },
+  controls: {
+    html: '<p><input type="checkbox" checked> glass <input type="checkbox"> hail <input type="radio" checked> yes <input type="radio"> no</p><p>Time: <input value="14:30"> <select><option>one</option><option selected>two</option></select></p><p><textarea>line one\nline two</textarea></p>',
+    text: ['☑ glass ☐ hail ◉ yes ○ no', 'Time: 14:30 two', 'line one', 'line two'],
+    alone: 'A browser draws its own boxes.',
+  },
   floats: {
     html: '<div style="border-bottom:0.75pt solid gray"><div style="float:left"><b>Acme</b><br>1 Main Street</div><div style="float:right;text-align:right">Policy 100<br>1 May 2035</div><div style="clear:both"></div></div><p><span style="float:right">Page 1</span>Declarations</p><div style="float:left;width:50%;background:#ffeeee">left</div><div style="float:left;width:50%;background:#eeffee">right</div><div style="float:left;width:50%">below</div><div style="clear:both"></div><div style="float:right;width:120pt;background:#eeeeff">a box with words</div><div style="margin-right:140pt">beside the box</div><p style="clear:both">end</p>',
     text: [
