@@ -22,7 +22,11 @@ export function splitByDirection(
   let at = 0
   for (const run of runs) {
     const end = at + run.text.length
-    if (at === end) cut.push(run)
+    // Gaps and page numbers have no text yet. They belong to the text before them.
+    if (at === end) {
+      const level = levels[Math.max(0, at - 1)] ?? base
+      cut.push({ ...run, ...(level > 0 && { level }), ...(base % 2 === 1 && { fromTheRight: true }) })
+    }
     while (at < end) {
       const start = at
       const level = levels[at]!

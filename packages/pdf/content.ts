@@ -21,6 +21,7 @@ import type { Block, Placed } from './engine.ts'
 import { blank, blockElement, collapseMargins, imageBlock, isBox, withPlaced } from './flow.ts'
 import { type HtmlElement, type HtmlNode, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
 import {
+  addGap,
   addPageNumber,
   addRun,
   addText,
@@ -29,6 +30,7 @@ import {
   type Flow,
   newParagraph,
   paragraphBlock,
+  strutOf,
 } from './paragraph.ts'
 import { type FlexRow, type Justify, type Style, styleOf } from './style.ts'
 import { isBlockTag } from './tags.ts'
@@ -115,9 +117,11 @@ class Content {
     const isImage = element.tag === 'img' || element.drawing !== undefined
     if (own.float) this.#takeFloat(element, own, own.float)
     else if (isImage) this.#takeImage(element, own)
-    else if (own.display === 'inline' || (own.display === 'inline-block' && isText(element, own)))
+    else if (own.display === 'inline' || (own.display === 'inline-block' && isText(element, own))) {
+      addGap(this.#paragraph, own, 'before')
       this.#take(element.children, own)
-    else if (own.display === 'inline-block' || own.display === 'cell') this.#takeInlineBlock(element, own)
+      addGap(this.#paragraph, own, 'after')
+    } else if (own.display === 'inline-block' || own.display === 'cell') this.#takeInlineBlock(element, own)
     else this.#takeBlock(element, own)
   }
 
@@ -156,10 +160,12 @@ class Content {
 
   #takeInlineBlock(element: HtmlElement, own: Style): void {
     const room = this.#flow.width
+    this.#endEarlierLines()
     const text = this.#endParagraph()
-    if (text && estimatedHeight(text, MOST_OF_LINE * room) > own.fontSize * own.lineHeight) this.#add(text)
+    if (text && estimatedHeight(text, MOST_OF_LINE * room) > own.fontSize * own.lineHeight)
+      this.#endLine(text)
     else if (text) this.#line.push(fittingColumn([withInlineMargin(text, own, this.#line.length > 0)]))
-    const column = columnFor(element, own, this.#flow)
+    const column = columnFor(element, onBaseline(element, own, this.#style), this.#flow)
     if (!fits(column, this.#line, room)) this.#endLine()
     this.#line.push(own.display === 'cell' && own.width === undefined ? restColumn(column.stack) : column)
   }
@@ -181,8 +187,18 @@ class Content {
     return block
   }
 
-  #endLine(): void {
-    const text = this.#endParagraph()
+  /** Only the last line of the paragraph is next to an inline block. */
+  #endEarlierLines(): void {
+    const { runs, endsBlank } = this.#paragraph
+    const end = runs.findLastIndex(({ text }) => text === '\n')
+    if (end < 0) return
+    const rest = runs.splice(end)
+    this.#endLine()
+    const hasText = rest.some(({ text, pageReference }) => /[^ \n]/.test(text) || pageReference !== undefined)
+    this.#paragraph = { ...newParagraph(), runs: rest.slice(1), endsBlank, hasText }
+  }
+
+  #endLine(text = this.#endParagraph()): void {
     const line = this.#line
     this.#line = []
     if (line.length === 0) {
@@ -226,6 +242,19 @@ class Content {
 const MOST_OF_LINE = 0.6
 
 const JUSTIFY_BY_ALIGNMENT: Readonly<Record<string, Justify>> = { center: 'center', right: 'end' }
+
+/** A box without text, such as a line to write on, ends at the baseline of the text around it. */
+function onBaseline(element: HtmlElement, own: Style, around: Style): Style {
+  if (hasText(element)) return own
+  const [left, top, right, bottom] = own.margin
+  const room = Math.max(0, strutOf(around).above - (own.height ?? 0) - edgesOf(own))
+  return { ...own, margin: [left, top + room, right, bottom] }
+}
+
+const hasText = ({ tag, drawing, children }: HtmlElement): boolean =>
+  tag === 'img' ||
+  drawing !== undefined ||
+  children.some(child => (typeof child === 'string' ? /\S/.test(child) : hasText(child)))
 
 /** Leaves room as wide as a blank. */
 const withInlineMargin = (text: Block, { fontSize }: Style, isAfter: boolean): Block => ({

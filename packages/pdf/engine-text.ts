@@ -123,7 +123,7 @@ prototype.measure = function (words, styles) {
     for (const [name, otherwise] of STYLES) word[name] = styleOf(name, otherwise)
     if (word.sup || word.sub) word.fontSize *= SCRIPT_SIZE
     const widthOf = (text: string): number => (text === '' ? 0 : this.widthOfText(text, word))
-    word.width = this.widthOfText(word.text, word)
+    word.width = typeof word.gap === 'number' ? word.gap : this.widthOfText(word.text, word)
     word.height = word.font.lineHeight(word.fontSize) * styleOf('lineHeight', 1)
     const { text } = word
     word.leadingCut = styleOf('preserveLeadingSpaces', false)

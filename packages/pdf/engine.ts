@@ -113,6 +113,10 @@ export type Run = {
   characterSpacing?: number
   /** Of the first run of a paragraph: how much further in its first line begins, in points. */
   indent?: number
+  /** The width of an empty run in points. */
+  gap?: number
+  /** Whether no line break is allowed after it. */
+  noNewLine?: true
   link?: string
   noWrap?: boolean
   opacity?: number

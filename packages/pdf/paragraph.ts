@@ -83,6 +83,24 @@ export function addRun(paragraph: Paragraph, given: string, style: Style, flow: 
 const splitLongWords = (text: string): string[] =>
   /[^ \n]{400}| {400}/.test(text) ? text.match(/[^ \n]{1,200}[ \n]{0,200}|[ \n]{1,200}/gu)! : [text]
 
+/** Adds the margin and padding of an element within a line. The padding has its background. */
+export function addGap(paragraph: Paragraph, style: Style, side: 'before' | 'after'): void {
+  const isFromTheRight = style.direction === 'rtl'
+  const at = (side === 'before') === isFromTheRight ? 2 : 0
+  const margin = { gap: style.margin[at], background: undefined }
+  const padding = { gap: style.padding[at], background: style.highlight }
+  for (const { gap, background } of side === 'before' ? [margin, padding] : [padding, margin])
+    if (gap > 0)
+      paragraph.runs.push({
+        text: '',
+        fontSize: style.fontSize,
+        line: style.fontSize * style.lineHeight,
+        gap,
+        ...(background !== undefined && { background }),
+        ...(side === 'before' && { noNewLine: true }),
+      })
+}
+
 export function addPageNumber(paragraph: Paragraph, style: Style, flow: Flow): void {
   if (flow.page !== undefined) {
     addRun(paragraph, String(flow.page), style, flow)

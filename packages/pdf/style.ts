@@ -167,7 +167,7 @@ export function styleOf(
     margin: sides(side =>
       isBlock || tag === 'img' || tag === 'svg'
         ? (lengthIn(declarations, `margin-${side}`, fontSize) ?? 0)
-        : 0,
+        : inlineMargin(declarations, side, fontSize),
     ),
     autoLeft: declarations.get('margin-left') === 'auto',
     autoRight: declarations.get('margin-right') === 'auto',
@@ -191,6 +191,11 @@ export function styleOf(
     grows: growsIn(declarations),
   }
 }
+
+const inlineMargin = (declarations: Declarations, side: Side, fontSize: number): number =>
+  side === 'left' || side === 'right'
+    ? Math.max(0, lengthIn(declarations, `margin-${side}`, fontSize) ?? 0)
+    : 0
 
 const opacityOf = (text = '1'): number => {
   const opacity = text.endsWith('%') ? Number.parseFloat(text) / 100 : Number(text)
