@@ -5,7 +5,26 @@ import type { Run } from './engine.ts'
 
 const FROM_THE_RIGHT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 
+/** Controls that make the text after them run from the right. */
+const TO_THE_RIGHT = /[\u202b\u202e\u2067]/
+
 const bidi = bidiFactory()
+
+/**
+ * Returns the controls before and after the text of an element that does not change the order of the text around it: one with
+ * `dir`, `bdi` and `bdo`. Undefined for other elements.
+ */
+export function isolationOf(
+  tag: string,
+  dir: string | undefined,
+): [before: string, after: string] | undefined {
+  const asked = dir?.toLowerCase()
+  if (tag === 'bdo' && asked === 'rtl') return ['\u2067\u202e', '\u202c\u2069']
+  if (tag === 'bdo' && asked === 'ltr') return ['\u2066\u202d', '\u202c\u2069']
+  if (asked === 'rtl') return ['\u2067', '\u2069']
+  if (asked === 'ltr') return ['\u2066', '\u2069']
+  return asked === 'auto' || tag === 'bdi' ? ['\u2068', '\u2069'] : undefined
+}
 
 /** The paragraph's direction. Undefined means `auto`, which uses the first letter. */
 type Direction = 'ltr' | 'rtl' | undefined
@@ -16,12 +35,17 @@ export function splitByDirection(
   direction: Direction,
 ): { runs: Run[]; fromTheRight: boolean } {
   const text = runs.map(run => run.text).join('')
-  if (direction !== 'rtl' && !FROM_THE_RIGHT.test(text)) return { runs: [...runs], fromTheRight: false }
+  if (direction !== 'rtl' && !FROM_THE_RIGHT.test(text) && !TO_THE_RIGHT.test(text))
+    return { runs: runs.filter(({ isControl }) => !isControl), fromTheRight: false }
   const { levels, base } = embeddingLevels(text, direction)
   const cut: Run[] = []
   let at = 0
   for (const run of runs) {
     const end = at + run.text.length
+    if (run.isControl) {
+      at = end
+      continue
+    }
     // Gaps and page numbers have no text yet. They belong to the text before them.
     if (at === end) {
       const level = levels[Math.max(0, at - 1)] ?? base

@@ -1,5 +1,7 @@
 // Reads the nodes of an element. Texts become paragraphs, blocks follow one another, and floats, inline blocks and the children
 // of a flex row are placed side by side.
+
+import { isolationOf } from './bidi.ts'
 import {
   type Column,
   columnOf,
@@ -21,6 +23,7 @@ import type { Block, Placed } from './engine.ts'
 import { blank, blockElement, collapseMargins, imageBlock, isBox, withPlaced } from './flow.ts'
 import { type HtmlElement, type HtmlNode, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
 import {
+  addControl,
   addGap,
   addPageNumber,
   addRun,
@@ -118,9 +121,12 @@ class Content {
     if (own.float) this.#takeFloat(element, own, own.float)
     else if (isImage) this.#takeImage(element, own)
     else if (own.display === 'inline' || (own.display === 'inline-block' && isText(element, own))) {
+      const [before, after] = isolationOf(element.tag, element.attributes.dir) ?? []
+      addControl(this.#paragraph, before)
       addGap(this.#paragraph, own, 'before')
       this.#take(element.children, own)
       addGap(this.#paragraph, own, 'after')
+      addControl(this.#paragraph, after)
     } else if (own.display === 'inline-block' || own.display === 'cell') this.#takeInlineBlock(element, own)
     else this.#takeBlock(element, own)
   }

@@ -1,5 +1,5 @@
-// Patches classes of the layout engine (pdfmake 0.3) where it differs from browsers: position and order of text in a line,
-// indentation of lists. Also bounds work that would otherwise never end.
+// Patches classes of the layout engine (pdfmake 0.3) where it differs from browsers: position and order of text in a line.
+// Also bounds work that would otherwise never end.
 
 import docMeasure from 'pdfmake/js/DocMeasure.js'
 import elementWriter from 'pdfmake/js/ElementWriter.js'
@@ -26,19 +26,6 @@ prototype.getAscenderHeight = function (this: EngineLine): number {
 prototype.getHeight = function (this: EngineLine): number {
   const below = this.inlines.reduce((most, inline) => Math.max(most, extentOf(inline).below), 0)
   return Math.max(0, this.getAscenderHeight() + below)
-}
-
-/** The contents of a list begin after its padding, and the marker precedes them. */
-for (const measure of ['measureUnorderedList', 'measureOrderedList'] as const) {
-  const engines = docMeasure.default.prototype[measure]
-  docMeasure.default.prototype[measure] = function (node) {
-    const measured = engines.call(this, node)
-    const more = Math.max(0, (measured.indent ?? 0) - measured._gapSize.width)
-    measured._gapSize = { ...measured._gapSize, width: measured._gapSize.width + more }
-    measured._minWidth += more
-    measured._maxWidth += more
-    return measured
-  }
 }
 
 const SIZES = [
@@ -174,13 +161,15 @@ function isBlankAt(side: 'left' | 'right', inline: Inline): boolean {
 const logicalTexts = new WeakMap<Inline, string>()
 
 function inVisualOrder(placed: EngineLine): void {
+  const [first] = placed.inlines
   const last = placed.inlines.at(-1)!
   for (const inline of placed.inlines) makeDrawable(inline)
   const inlines = visualOrder(placed.inlines)
   // The blank at the end of the line is not shown. It is to the right of its word, or to the left of a right-to-left word.
   const cut = last.trailingCut ?? 0
   const isCutLeft = levelOf(last) % 2 === 1
-  let x = 0
+  // The indent of a paragraph from the left.
+  let x = first!.fromTheRight ? 0 : Math.max(0, -(first!.leadingCut ?? 0))
   for (const inline of inlines) {
     if (inline === last && isCutLeft) x -= cut
     inline.x = x

@@ -6,6 +6,7 @@ import './engine-breaks.ts'
 import './engine-headings.ts'
 import './engine-heights.ts'
 import './engine-layout.ts'
+import './engine-lists.ts'
 import './engine-rows.ts'
 import './engine-text.ts'
 import './engine-widths.ts'
@@ -117,6 +118,8 @@ export type Run = {
   gap?: number
   /** Whether no line break is allowed after it. */
   noNewLine?: true
+  /** Whether it only controls the direction of text. It is not laid out. */
+  isControl?: true
   link?: string
   noWrap?: boolean
   opacity?: number
@@ -189,13 +192,22 @@ export type TableLayout = {
 /** From the first row to the last. `unbreakable` is removed if they do not fit on a page. */
 export type KeptRows = { readonly first: number; readonly last: number; unbreakable: boolean }
 
+/** `indent` is the room for its markers in points, on the right if it is read from the right. */
+type ListLook = {
+  type: string
+  indent: number
+  markerColor: string
+  fontSize: number
+  fromTheRight?: true
+}
+
 export type Block = Common &
   (
     | { text: Run[]; lineHeight?: number; preserveLeadingSpaces?: boolean; preserveTrailingSpaces?: boolean }
     | { stack: Block[] }
     | { columns: Block[]; columnGap?: number }
-    | { ul: Block[]; type: string; indent: number; markerColor: string; fontSize: number }
-    | { ol: Block[]; type: string; indent: number; start: number; markerColor: string; fontSize: number }
+    | (ListLook & { ul: Block[] })
+    | (ListLook & { ol: Block[]; start: number })
     | { image: string; width: number; height: number; opacity?: number }
     /** `weight` is the cost of drawing it, in characters. */
     | { svg: string; weight: number; width: number; height: number }

@@ -295,13 +295,23 @@ function listBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
   if (items.length === 0) return before
   const named = nameIn(TYPE_NAMES, element.attributes.type ?? '') ?? style.listType
   const numbering = nameIn(NUMBER_NAMES, named) ?? named
-  const look = { indent: style.padding[0], markerColor: style.colour, fontSize: style.fontSize }
+  const isFromTheRight = style.direction === 'rtl'
+  const look = {
+    indent: listIndent(style),
+    markerColor: style.colour,
+    fontSize: style.fontSize,
+    ...(isFromTheRight && { fromTheRight: true as const }),
+  }
   if (element.tag === 'ul' && (named === 'none' || !NUMBERS.has(numbering)))
     return [...before, { ul: items, type: BULLETS.has(named) ? named : 'disc', ...look }]
   const given = Math.trunc(Number(element.attributes.start ?? 1))
   const start = Number.isSafeInteger(given) ? given : 1
   return [...before, { ol: items, type: NUMBERS.has(numbering) ? numbering : 'decimal', start, ...look }]
 }
+
+/** The padding of right-to-left lists is on the right, unless a template gives only that on the left. */
+const listIndent = ({ direction, padding }: Style): number =>
+  direction === 'rtl' ? Math.max(padding[0], padding[2]) : padding[0]
 
 type Items = { before: Block[]; items: Block[] }
 
@@ -313,7 +323,12 @@ function itemsOf(element: HtmlElement, style: Style, flow: Flow): Items {
   const endLoose = (): void => {
     const blocks = blocksIn(loose, style, flow)
     if (items.length > 0) items.at(-1)!.push(...blocks)
-    else before.push(...withMargins(blocks, { ...style, margin: [style.padding[0], 0, 0, 0] }))
+    else {
+      const indent = listIndent(style)
+      const isFromTheRight = style.direction === 'rtl'
+      const margin: Margin = isFromTheRight ? [0, 0, indent, 0] : [indent, 0, 0, 0]
+      before.push(...withMargins(blocks, { ...style, margin }))
+    }
     loose = []
   }
   for (const child of element.children) {

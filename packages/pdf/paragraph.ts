@@ -83,6 +83,11 @@ export function addRun(paragraph: Paragraph, given: string, style: Style, flow: 
 const splitLongWords = (text: string): string[] =>
   /[^ \n]{400}| {400}/.test(text) ? text.match(/[^ \n]{1,200}[ \n]{0,200}|[ \n]{1,200}/gu)! : [text]
 
+/** Adds characters that control the direction of the text after them. */
+export function addControl(paragraph: Paragraph, text: string | undefined): void {
+  if (text !== undefined) paragraph.runs.push({ text, isControl: true })
+}
+
 /** Adds the margin and padding of an element within a line. The padding has its background. */
 export function addGap(paragraph: Paragraph, style: Style, side: 'before' | 'after'): void {
   const isFromTheRight = style.direction === 'rtl'
@@ -146,13 +151,13 @@ export function paragraphBlock(
   isFirst: boolean,
 ): Block | undefined {
   if (!hasText) return undefined
-  if (isFirst && style.textIndent !== 0) runs[0]!.indent = style.textIndent
   const strut = strutOf(style)
   for (const run of runs) if (run.fontSize !== style.fontSize || run.font !== undefined) run.strut = strut
-  const last = runs.at(-1)!
+  const last = runs.findLast(({ isControl }) => !isControl)!
   // A line break at the end of a block has no effect.
   if (style.whiteSpace !== 'pre') last.text = last.text.replace(/ +$/, '').replace(/\n$/, '')
   const { runs: text, fromTheRight } = splitByDirection(runs, style.direction)
+  if (isFirst && style.textIndent !== 0) text[0]!.indent = style.textIndent
   return {
     text,
     alignment: alignmentOf(style, fromTheRight),

@@ -73,7 +73,8 @@ declare module 'pdfmake/js/Line.js' {
     getHeight(): number
     hasEnoughSpaceForInline(inline: Inline, following?: Iterable<Inline>): boolean
   }
-  const line: { readonly default: { readonly prototype: EngineLine } }
+  type NewLine = EngineLine & { y?: number; addInline(inline: Inline): void }
+  const line: { readonly default: { readonly prototype: EngineLine; new (width: number): NewLine } }
   export default line
 }
 
@@ -138,6 +139,7 @@ declare module 'pdfmake/js/PageElementWriter.js' {
     /** The rows around the content. */
     readonly snapshots: readonly unknown[]
     moveDown(points: number): void
+    addMargin(left: number, right?: number): void
   }
   export type PageWriter = {
     /** Above 0 within a block that is kept together. */
@@ -149,7 +151,10 @@ declare module 'pdfmake/js/PageElementWriter.js' {
     pushContext(width: number, height: number): void
     popContext(): void
     addListener(event: 'pageChanged', listener: () => void): void
+    addListener(event: 'lineAdded', listener: (line: EngineLine) => void): void
     removeListener(event: 'pageChanged', listener: () => void): void
+    removeListener(event: 'lineAdded', listener: (line: EngineLine) => void): void
+    addVector(vector: object): unknown
     moveToNextPage(orientation?: string): void
     addImage(image: { readonly _height: number }, ...rest: unknown[]): unknown
     addSVG(image: { readonly _height: number }, ...rest: unknown[]): unknown
@@ -175,6 +180,12 @@ declare module 'pdfmake/js/LayoutBuilder.js' {
   type ConversionBudget = import('./limits.ts').ConversionBudget
 
   type Pdf = { readonly virtualfs: { readonly budget: ConversionBudget } }
+  /** A bullet, whose `x` is its centre or its left side with a width, or a number. */
+  export type ListMarker = {
+    readonly _minWidth: number
+    readonly canvas?: readonly { readonly x?: number; readonly w?: number }[]
+    readonly _inlines?: readonly import('pdfmake/js/Line.js').Inline[]
+  }
   /** A block, which the engine keeps across all its layouts. */
   export type EngineNode = {
     unbreakable?: boolean
@@ -199,6 +210,9 @@ declare module 'pdfmake/js/LayoutBuilder.js' {
     readonly _layout?: import('./engine.ts').TableLayout
     readonly positions?: { pageNumber: number }[]
     _margin?: import('./engine.ts').Margin | null
+    readonly fromTheRight?: true
+    readonly _gapSize?: { readonly width: number }
+    readonly listMarker?: ListMarker
     readonly table?: {
       keepWithHeaderRows?: number
       dontBreakRows?: boolean
@@ -218,6 +232,7 @@ declare module 'pdfmake/js/LayoutBuilder.js' {
     layoutDocument(structure: object, pdf: Pdf, ...rest: unknown[]): unknown
     tryLayoutDocument(...given: unknown[]): unknown
     processSection(section: EngineNode): void
+    processList(isOrdered: boolean, list: EngineNode): void
     processNode(node: EngineNode, isCell?: boolean, ...rest: unknown[]): void
     processRow(row: { readonly cells: readonly object[] }): unknown
   }
