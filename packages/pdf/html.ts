@@ -85,7 +85,7 @@ export function readHtml(html: string, budget = new ConversionBudget()): HtmlDoc
     if (tag === 'svg') return { ...element, drawing: drawingOf(node, budget) }
     budget.count('elements')
     budget.check('depth', depth)
-    const value = valueOf(node, named.attributes)
+    const value = printedValue(node, named.attributes)
     if (value !== undefined) {
       budget.count('characters', value.length)
       // The box of a control would be that of its letters.
@@ -105,7 +105,7 @@ export function readHtml(html: string, budget = new ConversionBudget()): HtmlDoc
 }
 
 /** Controls of forms print their values, as browsers do. Undefined for other elements. */
-function valueOf(
+function printedValue(
   { tagName, childNodes }: Element,
   { type = 'text', value = '', checked }: HtmlElement['attributes'],
 ): string | undefined {

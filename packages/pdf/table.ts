@@ -191,7 +191,23 @@ function place(all: Row[], given: ColumnWidth[], flow: Flow): Omit<Grid, 'captio
   return { rows: withoutEmpty(placedRows), columns }
 }
 
-function withoutEmpty(rows: readonly Row[]): Row[] {
+/** A row without cells leaves its page breaks to the row before or after it. */
+function withoutEmpty(given: readonly Row[]): Row[] {
+  const isEmpty = ({ cells }: Row): boolean => cells.length === 0
+  const isBroken = ({ style }: Row): boolean => style.breakBefore || style.breakAfter
+  const breaks = given.map((row, at) => {
+    if (isEmpty(row)) return row
+    let next = at + 1
+    while (next < given.length && isEmpty(given[next]!)) next += 1
+    const isBreak = given.slice(at + 1, next).some(isBroken)
+    return isBreak ? { ...row, style: { ...row.style, breakAfter: true } } : row
+  })
+  const first = breaks.findIndex(row => !isEmpty(row))
+  const rows = breaks.map((row, at) =>
+    at === first && breaks.slice(0, first).some(isBroken)
+      ? { ...row, style: { ...row.style, breakBefore: true } }
+      : row,
+  )
   let count = 0
   /** For each row, the number of preceding rows that have cells. */
   const before = [...rows, undefined].map(row => (row && row.cells.length > 0 ? count++ : count))

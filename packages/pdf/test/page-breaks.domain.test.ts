@@ -31,6 +31,13 @@ test.runIf(hasPoppler).each([
   ['before a rule', `one<hr style="${BEFORE}">two`],
   ['of a line break, as word processors write it', `<p>one<br clear="all" style="${BEFORE}">two</p>`],
   ['after a line break', `<div>one<br style="${AFTER}">two</div>`],
+  ['of a row without cells', `<table><tr><td>one<tr style="${BEFORE}"></tr><tr><td>two</table>`],
+  [
+    'of rows without cells',
+    `<table><tr><td>one<tr></tr><tr style="${AFTER}"></tr><tr></tr><tr><td>two</table>`,
+  ],
+  ['of a first row without cells', `one<table><tr style="${BEFORE}"></tr><tr><td>two</table>`],
+  ['of a last row without cells', `<table><tr><td>one<tr style="${AFTER}"></tr></table>two`],
   ['of tables', `<table style="${BEFORE}"><tr><td>one</table><table style="${BEFORE}"><tr><td>two</table>`],
 ])('two parts are on two pages with page breaks %s', async (_, html) => {
   expect(textPages(await render(html))).toEqual([['one'], ['two']])
