@@ -231,6 +231,10 @@ declare module 'pdfmake/js/LayoutBuilder.js' {
     readonly verticalAlignmentItemStack: readonly { readonly begin: Aligned; readonly end: Aligned }[]
     layoutDocument(structure: object, pdf: Pdf, ...rest: unknown[]): unknown
     tryLayoutDocument(...given: unknown[]): unknown
+    /** Lays out a paragraph. */
+    processLeaf(node: EngineNode): void
+    /** Returns the next line of the paragraph, and null after the last. */
+    buildNextLine(node: EngineNode): import('pdfmake/js/Line.js').EngineLine | null
     processSection(section: EngineNode): void
     processList(isOrdered: boolean, list: EngineNode): void
     processNode(node: EngineNode, isCell?: boolean, ...rest: unknown[]): void
