@@ -52,6 +52,10 @@ type OnPages = NonNullable<EngineNode['onPages']>
 
 function placeOnPages(builder: Builder, { onFirst, onEach }: OnPages): void {
   const { pages } = builder.writer.context()
+  const [first] = pages
+  const { pageSize, pageMargins } = first!
+  const height = pageSize.height - pageMargins.top - pageMargins.bottom
+  const byPage = Map.groupBy(onFirst, placed => pageOf(placed, height, pages.length))
   for (const [at, page] of pages.entries()) {
     const { pageSize, pageMargins } = page
     const area = {
@@ -60,14 +64,14 @@ function placeOnPages(builder: Builder, { onFirst, onEach }: OnPages): void {
       width: pageSize.width - pageMargins.left - pageMargins.right,
       height: pageSize.height - pageMargins.top - pageMargins.bottom,
     }
-    const own = onFirst.filter(placed => pageOf(placed, area, pages.length) === at)
-    for (const placed of own) place(builder, placed, { ...area, y: area.y - at * area.height }, at)
+    for (const placed of byPage.get(at) ?? [])
+      place(builder, placed, { ...area, y: area.y - at * height }, at)
     for (const placed of onEach(at + 1, pages.length)) place(builder, placed, area, at)
   }
 }
 
 /** Returns the page at the distance from the top of the first, counted from 0. Some templates reach other pages this way. */
-function pageOf({ top }: Placed, { height }: Area, pages: number): number {
+function pageOf({ top }: Placed, height: number, pages: number): number {
   const distance = pointsIn(top, height) ?? 0
   return Math.max(0, Math.min(pages - 1, Math.floor(distance / height)))
 }

@@ -35,6 +35,25 @@ const GROWING: readonly (readonly [name: string, html: (size: number) => string]
   ['spans within one another', size => `<p>${times(90, '<b>')}${times(size * 10, 'word ')}`],
   ['paragraphs', size => times(size, '<p>item')],
   ['headings', size => times(size / 2, '<h3>item</h3><p>x')],
+  [
+    'placed content',
+    size =>
+      `<div style="position: relative">${times(size / 2, '<p style="position: absolute; top: 5pt">item')}</div>`,
+  ],
+  [
+    'content placed behind',
+    size => times(size / 2, '<p style="position: absolute; top: 5pt; z-index: -1">item'),
+  ],
+  [
+    'content placed in the text',
+    size => times(size / 2, '<div style="position: absolute; right: 0">a</div><p>item'),
+  ],
+  ['boxes within a line', size => times(size, '<i style="display: inline-block; width: 9pt"></i>')],
+  ['isolated words', size => `<p>${times(size, '<bdi>שx</bdi> ')}`],
+  [
+    'sections',
+    size => `<style>@page W { size: A5 } .w { page: W }</style>${times(size / 20, '<p class="w">a<p>b')}`,
+  ],
   ['a list', size => `<ol>${times(size, '<li>item')}</ol>`],
   ['rows of a table', size => rows(size / 4, '<td>a<td>b<td>c')],
   ['cells of a row', size => rows(size / 60, times(60, '<td>a'))],
