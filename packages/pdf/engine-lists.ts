@@ -16,6 +16,9 @@ for (const measure of ['measureUnorderedList', 'measureOrderedList'] as const) {
     measured._gapSize = { ...measured._gapSize, width: measured._gapSize.width + more }
     measured._minWidth += more
     measured._maxWidth += more
+    // Numbers end at the text, so that their digits are below one another.
+    for (const { listMarker } of measured.ol ?? [])
+      if (listMarker?._inlines) listMarker._minWidth = listMarker._inlines[0]!.width
     return measured
   }
 }

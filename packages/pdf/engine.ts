@@ -163,6 +163,8 @@ type Common = {
   width?: number | string
   /** In points. Only for blocks without margins. */
   minHeight?: number
+  /** The number of an item of a list. */
+  counter?: number
 }
 
 export type Cell = (Block | { stack: Block[] } | { text: '' }) & {

@@ -291,7 +291,8 @@ const nameIn = (names: Readonly<Record<string, string>>, given: string): string 
   Object.hasOwn(names, given) ? names[given] : undefined
 
 function listBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
-  const { before, items } = itemsOf(element, style, flow)
+  const given = integerOf(element.attributes.start) ?? 1
+  const { before, items } = itemsOf(element, style, flow, given)
   if (items.length === 0) return before
   const named = nameIn(TYPE_NAMES, element.attributes.type ?? '') ?? style.listType
   const numbering = nameIn(NUMBER_NAMES, named) ?? named
@@ -304,21 +305,28 @@ function listBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
   }
   if (element.tag === 'ul' && (named === 'none' || !NUMBERS.has(numbering)))
     return [...before, { ul: items, type: BULLETS.has(named) ? named : 'disc', ...look }]
-  const given = Math.trunc(Number(element.attributes.start ?? 1))
-  const start = Number.isSafeInteger(given) ? given : 1
-  return [...before, { ol: items, type: NUMBERS.has(numbering) ? numbering : 'decimal', start, ...look }]
+  return [
+    ...before,
+    { ol: items, type: NUMBERS.has(numbering) ? numbering : 'decimal', start: given, ...look },
+  ]
 }
 
 /** The padding of right-to-left lists is on the right, unless a template gives only that on the left. */
 const listIndent = ({ direction, padding }: Style): number =>
   direction === 'rtl' ? Math.max(padding[0], padding[2]) : padding[0]
 
+function integerOf(text: string | undefined): number | undefined {
+  const given = Math.trunc(Number(text ?? Number.NaN))
+  return Number.isSafeInteger(given) ? given : undefined
+}
+
 type Items = { before: Block[]; items: Block[] }
 
 /** Content outside of the items has no marker. It follows the item before it. */
-function itemsOf(element: HtmlElement, style: Style, flow: Flow): Items {
+function itemsOf(element: HtmlElement, style: Style, flow: Flow, start: number): Items {
   const before: Block[] = []
   const items: Block[][] = []
+  const counters: number[] = []
   let loose: HtmlNode[] = []
   const endLoose = (): void => {
     const blocks = blocksIn(loose, style, flow)
@@ -340,11 +348,16 @@ function itemsOf(element: HtmlElement, style: Style, flow: Flow): Items {
     }
     endLoose()
     const item = child as HtmlElement
+    counters.push(integerOf(item.attributes.value) ?? (counters.at(-1) ?? start - 1) + 1)
     items.push(withMargins(flowOf(item, own, flow), own))
   }
   endLoose()
-  const filled = items.map(collapseMargins).filter(content => content.length > 0)
-  return { before, items: filled.map(content => (content.length === 1 ? content[0]! : { stack: content })) }
+  const filled = items.map(collapseMargins).flatMap((content, at): Block[] => {
+    const [only] = content
+    if (!only) return []
+    return [{ ...(content.length === 1 ? only : { stack: content }), counter: counters[at]! }]
+  })
+  return { before, items: filled }
 }
 
 /** Converts pixels to points and shrinks the image to the page. Unless it is a block, its bottom is on the baseline of the line. */

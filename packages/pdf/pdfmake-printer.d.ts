@@ -182,7 +182,7 @@ declare module 'pdfmake/js/LayoutBuilder.js' {
   type Pdf = { readonly virtualfs: { readonly budget: ConversionBudget } }
   /** A bullet, whose `x` is its centre or its left side with a width, or a number. */
   export type ListMarker = {
-    readonly _minWidth: number
+    _minWidth: number
     readonly canvas?: readonly { readonly x?: number; readonly w?: number }[]
     readonly _inlines?: readonly import('pdfmake/js/Line.js').Inline[]
   }
@@ -398,7 +398,13 @@ declare module 'pdfmake/js/TableProcessor.js' {
 }
 
 declare module 'pdfmake/js/DocMeasure.js' {
-  type List = { readonly indent?: number; _gapSize: { width: number }; _minWidth: number; _maxWidth: number }
+  type List = {
+    readonly indent?: number
+    readonly ol?: readonly import('pdfmake/js/LayoutBuilder.js').EngineNode[]
+    _gapSize: { width: number }
+    _minWidth: number
+    _maxWidth: number
+  }
   type Measure = (node: List) => List
   const measure: {
     readonly default: {

@@ -142,8 +142,8 @@ export const FIXTURES: Record<string, Fixture> = {
     colours: ['#ffeeee', '#eeffee', '#eeeeff'],
   },
   lists: {
-    html: '<ul><li>one<li>two<ol type="a"><li>inner<li>second</ol></ul><ol start="4"><li>four</li></ol>',
-    text: ['one', 'two', 'a. inner', 'b. second', '4. four'],
+    html: '<ul><li>one<li>two<ol type="a"><li>inner<li>second</ol></ul><ol start="4"><li>four</li><li value="9">nine<li>ten</ol>',
+    text: ['one', 'two', 'a. inner', 'b. second', '4. four', '9. nine', '10. ten'],
   },
   tables: {
     html: '<table border="1" cellpadding="4"><caption>Caption</caption><thead><tr><th>A</th><th>B</th><th>C</th></tr></thead><tr><td rowspan="2">tall</td><td colspan="2">wide</td></tr><tr><td>x</td><td>y</td></tr><tfoot><tr><td>foot</td><td></td><td>end</td></tr></tfoot></table>',

@@ -1,4 +1,4 @@
-// Right-to-left lists, and text whose direction differs from that around it.
+// Markers of lists, also of right-to-left lists, and text whose direction differs from that around it.
 import { expect, test } from 'vitest'
 import { hasPoppler, render, wordBoxes } from './tools.ts'
 
@@ -24,6 +24,11 @@ test.runIf(hasPoppler)('each item of a right-to-left list has its marker once, a
   )
   const markers = words.filter(({ text }) => /^\.\d+$/.test(text)).map(({ text }) => text)
   expect(markers).toEqual(Array.from({ length: 70 }, (_, at) => `.${at + 5}`))
+})
+
+test.runIf(hasPoppler)('items without text count', async () => {
+  const words = await wordsOf('<ol><li>one<li></li><li>three<li value="7">seven<li value="x">eight</ol>')
+  expect(words.map(({ text }) => text)).toEqual(['1.', 'one', '3.', 'three', '7.', 'seven', '8.', 'eight'])
 })
 
 test.runIf(hasPoppler)('isolated text does not change the order of the text after it', async () => {
