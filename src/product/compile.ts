@@ -11,6 +11,7 @@ import { readJson } from './check/json/read.ts'
 import { flag } from './check/json/scalars.ts'
 import { checkFunctions, checkRequires, checkScripts, type ScriptCheck } from './check/product/plugins.ts'
 import { compileProduct } from './check/product/product.ts'
+import { documentTypes } from './check/product/static-documents.ts'
 import type { LiquidCheck } from './check/product/templates.ts'
 import { openReport } from './check/report.ts'
 import { compileSettings } from './check/settings.ts'
@@ -76,7 +77,8 @@ export function compileConfiguration(
   const isRangeTable = (table: string): boolean => Object.hasOwn(settings.resources?.rangeTables ?? {}, table)
   const bootstrap = compileBootstrap(archive, settings)
   if (analyse && bootstrap) checkBootstrapTemplates(bootstrap, archive, compileLiquid)
-  const bootstrapKeys = new Set(bootstrap?.resources.map(({ type, staticName }) => `${type} ${staticName}`))
+  const bootstrapByKey = Map.groupBy(bootstrap?.resources ?? [], one => `${one.type} ${one.staticName}`)
+  const documentTypeOf = analyse && documentTypes(archive)
   const products = productNames.map(name =>
     compileProduct(name, {
       archive,
@@ -88,7 +90,9 @@ export function compileConfiguration(
       jurisdictions: settings.jurisdictions,
       isResourceTable,
       isRangeTable,
-      isInBootstrap: (type, staticName) => bootstrapKeys.has(`${type} ${staticName}`),
+      bootstrapPaths: (type, staticName) =>
+        (bootstrapByKey.get(`${type} ${staticName}`) ?? []).map(({ path }) => path),
+      documentTypeOf,
     }),
   )
   checkConstraints(products, policyholderFields, settings.resources?.constraintTables ?? {}, report)

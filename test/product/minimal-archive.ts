@@ -1,6 +1,7 @@
 import { compileScript } from '../../src/extension/plugins/script.ts'
 import { readArchive } from '../../src/product/archive/read.ts'
 import type { LiquidCheck } from '../../src/product/check/product/templates.ts'
+import type { Analysis } from '../../src/product/check/strict/analysis.ts'
 import { type Compilation, compileConfiguration } from '../../src/product/compile.ts'
 import { loadPatternEngine } from '../../src/product/fields/patterns.ts'
 import { type ArchiveContent, zipOf } from './archive-maker.ts'
@@ -23,16 +24,21 @@ export const minimal: ArchiveContent = {
 
 const acceptAll: LiquidCheck = () => ({ findings: [] })
 
-/** Compiles the minimal configuration with files added, replaced or (by undefined) left out. */
+/** Compiles the minimal configuration with files added, replaced or (by undefined) left out. With `analyse`, as a deployment does. */
 export function compileWith(
   changes: Record<string, ArchiveContent[string] | undefined>,
   compileLiquid = acceptAll,
+  analyse?: Analysis,
 ): Compilation {
   const content: ArchiveContent = {}
   for (const [path, file] of Object.entries({ ...minimal, ...expanded(changes) }))
     if (file !== undefined) content[path] = file
   const { files, findings } = readArchive(zipOf(content))
-  const compilation = compileConfiguration(files, { compileLiquid, compileScript })
+  const compilation = compileConfiguration(files, {
+    compileLiquid,
+    compileScript,
+    ...(analyse && { analyse }),
+  })
   return { ...compilation, findings: [...findings, ...compilation.findings] }
 }
 

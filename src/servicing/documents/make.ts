@@ -12,6 +12,7 @@ import type { DocumentFailure, PolicyDocument } from '../../policy/records/trans
 import type { Loaded } from '../../policy/surroundings.ts'
 import { type StaticFiles, staticFiles } from '../../product/cache.ts'
 import { MOST_FONTS, type SelectionBasis } from '../../product/resources.ts'
+import { typeOfBytes } from '../../product/templates/document-type.ts'
 import type { TemplateEnvironment } from '../../product/templates/effects.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import {
@@ -21,7 +22,6 @@ import {
   type TimeAndPlace,
   usualResources,
 } from '../../reference/templates/document-resources.ts'
-import { typeOfBytes } from '../../transactions/documents/upload.ts'
 import { basisOfDocument, definitionOf, documentData } from './data.ts'
 import { type PdfRenderer, pdfRenderer } from './pdf-renderer.ts'
 

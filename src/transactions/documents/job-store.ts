@@ -36,8 +36,9 @@ import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { documentPath, type UnplacedDocument } from '../../policy/records/transactions.ts'
 import { documentJobs, documents } from '../../policy/tables/documents.ts'
 import { hasUuid, policies } from '../../policy/tables/policies.ts'
+import { typeOfBytes } from '../../product/templates/document-type.ts'
 import { type DocumentTurns, MADE_AT_ONCE, type WaitingPolicy } from './turns.ts'
-import { contradictsType, noDocument, safeFileName, typeOfBytes } from './upload.ts'
+import { contradictsType, noDocument, safeFileName } from './upload.ts'
 
 /** The dispatcher repeats hints for documents that have waited this long. */
 export const HINT_AGAIN_MS = 60_000

@@ -1,4 +1,4 @@
-// The type of an upload is read from its bytes, no matter what the request says.
+// Documents that are uploaded to a policy or a transaction.
 import { Refusal } from '../../kernel/errors.ts'
 import { plainFileName } from '../../kernel/text.ts'
 import type { DocumentType } from '../../policy/contract/documents.ts'
@@ -6,49 +6,6 @@ import type { PolicyDocument } from '../../policy/records/transactions.ts'
 
 /** Resources brief 4.1. */
 export const LARGEST_UPLOAD_BYTES = 25 * 1024 * 1024
-
-/** A PDF may have up to this many bytes before its mark. */
-const PDF_MARK_WITHIN = 1_024
-
-const HTML_TAG =
-  /<(?:!doctype\s+html|html|head|body|div|p|h[1-6]|table|section|article|main|title|meta|style|span)\b/iy
-const XML_DECLARATION = /<\?xml[^>]*\?>/iy
-const BLANKS = /\s*/y
-
-/**
- * Blanks, an XML declaration and comments may precede the first tag. They are skipped one by one: a pattern for any number of
- * comments would try every way to divide the text into them, in time that doubles with each.
- */
-function beginsAsHtml(text: string): boolean {
-  let at = 0
-  const pass = (pattern: RegExp): boolean => {
-    pattern.lastIndex = at
-    if (!pattern.test(text)) return false
-    at = pattern.lastIndex
-    return true
-  }
-  pass(BLANKS)
-  if (pass(XML_DECLARATION)) pass(BLANKS)
-  while (text.startsWith('<!--', at)) {
-    const end = text.indexOf('-->', at + 4)
-    if (end < 0) return false
-    at = end + 3
-    pass(BLANKS)
-  }
-  return pass(HTML_TAG)
-}
-
-/** Returns undefined for anything but PDF and HTML in UTF-8. */
-export function typeOfBytes(bytes: Uint8Array): DocumentType | undefined {
-  if (Buffer.from(bytes.subarray(0, PDF_MARK_WITHIN)).includes('%PDF-')) return 'pdf'
-  let text: string
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)
-  } catch {
-    return undefined
-  }
-  return beginsAsHtml(text.slice(0, 65_536)) ? 'html' : undefined
-}
 
 /** How a `documentType` names a format: by a file ending or a media type, as in the formats of resources and others in use. */
 const NAMED_FORMATS: readonly (readonly [DocumentType | undefined, RegExp])[] = [

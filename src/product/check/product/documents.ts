@@ -1,26 +1,20 @@
 import type { DocumentDefinition, ProductDefinition, TemplateSource } from '../../configuration.ts'
-import {
-  MOST_FONTS,
-  RESOURCE_NAME,
-  type ResourceType,
-  staticNameOf,
-  staticNameOfFile,
-} from '../../resources.ts'
+import { MOST_FONTS, RESOURCE_NAME, staticNameOf, staticNameOfFile } from '../../resources.ts'
 import type { TemplateReader } from '../../templates/data-tree.ts'
 import { definedEntries } from '../json/scalars.ts'
 import type { ArchiveReport, ValueReport } from '../report.ts'
 import type { DocumentFile, DocumentFiles } from './document-file.ts'
+import type { BootstrapPaths, StaticDocuments } from './static-documents.ts'
 import { checkSnippetNames } from './templates.ts'
 
 /**
- * The templates of a product. `used` collects those that documents use; `statics` are the names of the files under
- * static_documents. `isInBootstrap` returns whether the archive contains a resource of the type and static name.
+ * The templates and static documents of a product. `used` collects the templates that documents use.
  */
 export type TemplateNames = {
   all: Readonly<Record<string, TemplateSource>>
   used: Set<string>
-  statics: readonly string[]
-  isInBootstrap: (type: ResourceType, staticName: string) => boolean
+  statics: StaticDocuments
+  bootstrapPaths: BootstrapPaths
   archive: ArchiveReport
 }
 
@@ -88,27 +82,25 @@ function checkFonts(fileName: string, fonts: readonly string[], report: ValueRep
   if (fonts.length > MOST_FONTS) report.error('badDocument', tooMany)
 }
 
-/** Extensions of files that cannot be documents. Documents are PDF or HTML (transactions/documents/upload.ts). */
-const OTHER_KIND = /\.(?:docx?|xlsx?|pptx?|odt|rtf|txt|csv|png|jpe?g|svg|zip)$/i
-
 /**
- * Reports a static document that is missing or has the wrong format. If the name could be a static name, only warns: a resource of
+ * Reports a static document that is missing or has the wrong type. If the name could be a static name, only warns: a resource of
  * that name may be in force when it is needed.
  */
 function checkStaticDocument(
-  { fileName, templateName: name }: DocumentFile,
-  { statics, isInBootstrap }: TemplateNames,
+  { fileName, templateName: name, type, format }: DocumentFile,
+  { statics }: TemplateNames,
   report: ValueReport,
 ): void {
-  const own = name.normalize('NFC')
-  const staticName = staticNameOfFile(name)
-  const wrongKind = `The document '${fileName}' is the static document '${name}', but only PDF and HTML files can be documents. Save it in one of these formats.`
-  if (statics.includes(own) && OTHER_KIND.test(own)) report.warning('badDocument', wrongKind)
-  if (statics.includes(own) || statics.includes(`${own}.pdf`) || isInBootstrap('staticDocument', staticName))
-    return
-  const mayBeResource = RESOURCE_NAME.test(staticName)
+  const problem = statics.problem(name, type ?? format)
+  if (problem !== undefined)
+    report.warning(
+      'badDocument',
+      `The document '${fileName}' is the static document '${name}', but ${problem}`,
+    )
+  if (statics.has(name)) return
+  const mayBeResource = RESOURCE_NAME.test(staticNameOfFile(name))
   const remedy = `Add the file${mayBeResource ? ', correct the name, or make sure that a resource of that static name is in force' : ' or correct the name'}.`
-  const message = `The document '${fileName}' is the static document '${name}', which is not in static_documents. ${remedy}${report.suggestion(name, statics)}`
+  const message = `The document '${fileName}' is the static document '${name}', which is not in static_documents. ${remedy}${report.suggestion(name, statics.names)}`
   report[mayBeResource ? 'warning' : 'error']('missingStaticDocument', message)
 }
 
@@ -119,13 +111,13 @@ function checkStaticDocument(
  */
 function templateOf(
   { fileName, templateName, templateSnippets }: DocumentFile,
-  { all, used, isInBootstrap, archive }: TemplateNames,
+  { all, used, bootstrapPaths, archive }: TemplateNames,
   report: ValueReport,
 ): string {
   const found = SUFFIXES.map(suffix => templateName + suffix).find(name => Object.hasOwn(all, name))
   if (found === undefined) {
     const resource = staticNameOf(templateName)
-    if (isInBootstrap('documentTemplate', resource)) return templateName
+    if (bootstrapPaths('documentTemplate', resource).length > 0) return templateName
     const uses = `The document '${fileName}' uses the template '${templateName}', which is not next to policy.json`
     const suggestion = report.suggestion(templateName, Object.keys(all))
     const own = report.at('templateName')

@@ -5,7 +5,6 @@ import type {
   ProductDefinition,
   TemplateSource,
 } from '../../configuration.ts'
-import type { ResourceType } from '../../resources.ts'
 import type { Archive } from '../archive.ts'
 import { compileFields, type TableNames } from '../fields/fields.ts'
 import { type PolicyFile, policyFile } from '../files.ts'
@@ -21,6 +20,12 @@ import {
 } from './documents.ts'
 import { compileExposures } from './exposures.ts'
 import { compilePlugins } from './plugins.ts'
+import {
+  type BootstrapPaths,
+  type DocumentTypes,
+  type StaticDocuments,
+  staticDocumentsOf,
+} from './static-documents.ts'
 import { checkReferences, isLiquid, isVelocity, type LiquidCheck, readTemplate } from './templates.ts'
 import {
   compileCancellations,
@@ -42,8 +47,9 @@ type ProductContext = {
   tableNames: readonly string[]
   isResourceTable: (name: string) => boolean
   isRangeTable: (name: string) => boolean
-  /** Whether the archive contains a resource of the type and static name for the tenant to start with. */
-  isInBootstrap: (type: ResourceType, staticName: string) => boolean
+  bootstrapPaths: BootstrapPaths
+  /** If omitted, the contents of static documents are not checked. */
+  documentTypeOf: DocumentTypes | undefined
   /** Those that config.json declares; undefined permits any. */
   jurisdictions: readonly string[] | undefined
 }
@@ -53,7 +59,7 @@ const GUIDELINES = 'underwriting.guidelines.liquid'
 
 /** Compiles one folder under `products/` and checks every reference in it. */
 export function compileProduct(name: string, context: ProductContext): ProductDefinition {
-  const { archive, ownTables, tenantTables, tableNames, isInBootstrap } = context
+  const { archive, ownTables, tenantTables, tableNames, bootstrapPaths, documentTypeOf } = context
   const folder = `products/${name}/policy`
   checkProductName(name, archive.report)
   const { isWhole, policy } = readPolicyFile(folder, archive)
@@ -61,13 +67,12 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
   const tables = { hasTable: (table: string) => ownTables.has(table) || tenantTables.has(table), tableNames }
   const scripts = new Scripts(context)
   const templates = readTemplates(folder, archive, scripts)
-  const staticDocuments = archive.namesIn(`${folder}/static_documents`)
-  for (const document of staticDocuments) archive.take(`${folder}/static_documents/${document}`)
+  const statics = staticDocumentsOf(`${folder}/static_documents`, archive, bootstrapPaths, documentTypeOf)
   const names: TemplateNames = {
     all: templates,
     used: new Set(),
-    statics: staticDocuments,
-    isInBootstrap,
+    statics,
+    bootstrapPaths,
     archive: archive.report,
   }
   const exposures = exposuresOf(name, folder, { archive, scripts, tables, policy, isWhole })
@@ -97,14 +102,14 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
     ...(calculations !== undefined && { calculations }),
     ...(underwriting !== undefined && { underwriting }),
     templates,
-    staticDocuments,
+    staticDocuments: [...statics.names],
     plugins: compilePlugins(value, report.at('plugins'), context.hasScript),
     ...(value.externalRater !== undefined && { externalRater: value.externalRater }),
     tables: Object.fromEntries(ownTables),
   }
   // The document that uses a template may be in the part of a broken file that was left out.
   if (isWhole && !archive.report.hasBrokenJson(`${folder}/`)) checkUnusedTemplates(folder, names)
-  scripts.checkReferences(folder, product)
+  scripts.checkReferences(folder, product, statics)
   return product
 }
 
@@ -140,9 +145,12 @@ class Scripts {
     return source
   }
 
-  checkReferences(folder: string, { fees, templates, staticDocuments }: ProductDefinition): void {
-    const { archive, ownTables, tenantTables, tableNames, isResourceTable, isRangeTable, isInBootstrap } =
-      this.#context
+  checkReferences(
+    folder: string,
+    { fees, templates }: ProductDefinition,
+    staticDocuments: StaticDocuments,
+  ): void {
+    const { archive, ownTables, tenantTables, tableNames, isResourceTable, isRangeTable } = this.#context
     const feeNames = fees.map(fee => fee.name)
     const declaredFees = new Set(feeNames)
     // The fee may be in the part of a broken file that was left out.
@@ -155,7 +163,6 @@ class Scripts {
       hasFee: (fee: string) => isBroken || declaredFees.has(fee),
       feeNames,
       staticDocuments,
-      isBootstrapDocument: (name: string) => isInBootstrap('staticDocument', name),
     }
     const ofDocuments = new Set(Object.values(templates))
     for (const source of this.#sources)

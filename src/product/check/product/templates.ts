@@ -7,6 +7,7 @@ import { RESOURCE_NAME, staticNameOfFile, type TemplateFormat } from '../../reso
 import { readSource } from '../archive.ts'
 import { lineIndex } from '../json/read.ts'
 import type { ArchiveReport, PlaceReport } from '../report.ts'
+import type { StaticDocuments } from './static-documents.ts'
 
 /** The Liquid compiler. It is passed in, because it belongs to the rating capability. */
 export type LiquidCheck = (source: TemplateSource) => {
@@ -41,9 +42,7 @@ type ReferenceTargets = {
   isRangeTable: (name: string) => boolean
   hasFee: (name: string) => boolean
   feeNames: readonly string[]
-  staticDocuments: readonly string[]
-  /** Whether the archive contains a static document of that static name as a resource. */
-  isBootstrapDocument: (staticName: string) => boolean
+  staticDocuments: StaticDocuments
   /** Whether the source may include snippets. Only templates of documents may. */
   takesSnippets: boolean
 }
@@ -116,14 +115,15 @@ function refuseSnippets({ text, at }: Code): void {
 function checkStaticDocuments({ text, targets, report, at }: Code): void {
   for (const { 2: name = '', 3: filter, index } of text.matchAll(STATIC_DOCUMENT)) {
     const isImage = filter === 'image_url'
-    const staticName = staticNameOfFile(name)
-    if (targets.staticDocuments.includes(name.normalize('NFC')) || targets.isBootstrapDocument(staticName))
-      continue
-    if (isImage && ADDRESS.test(name)) continue
+    const { names, has, hasImage, problem } = targets.staticDocuments
+    const wrongType = isImage ? undefined : problem(name)
+    if (wrongType !== undefined)
+      at(index).warning('badDocument', `The template uses the static document '${name}', but ${wrongType}`)
+    if (isImage ? hasImage(name) || ADDRESS.test(name) : has(name)) continue
     const uses = `The template uses the ${isImage ? 'image' : 'static document'} '${name}', which is not in static_documents.`
-    const suggestion = report.suggestion(name, targets.staticDocuments)
+    const suggestion = report.suggestion(name, names)
     // Resources change independently of the configuration, so it is unknown which ones will exist.
-    const mayBeResource = RESOURCE_NAME.test(staticName)
+    const mayBeResource = RESOURCE_NAME.test(staticNameOfFile(name))
     const remedy = mayBeResource
       ? 'Add the file, correct the name, or make sure that a resource of that static name is in force.'
       : 'Add the file or correct the name.'

@@ -90,23 +90,6 @@ describe('documents in the newer vocabulary', () => {
     ])
   })
 
-  test('get a warning if their prerendered file has an extension other than PDF or HTML', () => {
-    const said = (name: string) =>
-      compiled(
-        { rendering: 'prerendered', templateName: name },
-        { [`policy/static_documents/${name}`]: '%PDF-' },
-      )
-        .findings.filter(({ code }) => code !== 'unusedTemplate')
-        .map(({ severity, code, line }) => `${severity} ${code} ${line}`)
-    expect(['terms.pdf', 'terms.PDF', 'terms.html', 'terms.htm', 'terms', 'terms.v2'].flatMap(said)).toEqual(
-      [],
-    )
-    expect(['terms.docx', 'terms.TXT'].map(said)).toEqual([
-      ['WARNING badDocument 6'],
-      ['WARNING badDocument 6'],
-    ])
-  })
-
   test('may name a template resource of the bootstrap or, with a warning, one that the archive lacks', () => {
     const BOOTSTRAP = 'bootstrap/resources'
     const said = (templateName: string, rendering = 'dynamic', folder = 'documentTemplates') =>
