@@ -6,6 +6,7 @@ import { memoByObject } from '../../src/kernel/maps.ts'
 import { zero } from '../../src/kernel/money.ts'
 import { type Instant, now as realTime } from '../../src/kernel/time.ts'
 import type { RequestContext } from '../../src/platform/context.ts'
+import { issuesOf } from '../../src/platform/wire-problem.ts'
 import type {
   AutomatedUnderwritingResultResponse,
   PolicyPriceResponse,
@@ -201,7 +202,12 @@ function requestOf({ policy }: PolicyCase, { policyholder, product }: NewPolicyC
     productName: product.name,
   })
   if (read.success) return read.data
-  throw new Refusal('invalidRequest', read.error.issues.map(({ message }) => message).join(' '))
+  throw new Refusal(
+    'invalidRequest',
+    issuesOf(read.error)
+      .map(({ message }) => message)
+      .join(' '),
+  )
 }
 
 function offlineNotes(

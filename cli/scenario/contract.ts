@@ -2,6 +2,7 @@
 // more. In a scenario that would hide a misspelled name.
 import type { z } from 'zod'
 import { didYouMean } from '../../src/kernel/text.ts'
+import { issuesOf } from '../../src/platform/wire-problem.ts'
 import type { Path } from './format.ts'
 
 type Internals = {
@@ -62,5 +63,5 @@ export function readBody<S extends z.ZodType>(
   if (unknown.length > 0) return { problems: unknown }
   const read = schema.safeParse(body)
   if (read.success) return { value: read.data }
-  return { problems: read.error.issues.map(({ path, message }) => ({ path, message })) }
+  return { problems: issuesOf(read.error).map(({ path, message }) => ({ path, message })) }
 }

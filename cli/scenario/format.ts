@@ -14,6 +14,7 @@ import {
 import { z } from 'zod'
 import { isJsonObject } from '../../src/kernel/json.ts'
 import { didYouMean } from '../../src/kernel/text.ts'
+import { issuesOf } from '../../src/platform/wire-problem.ts'
 import type { Given, GivenRow } from '../offline/given.ts'
 import { OTHER_STEPS, type OtherStepName, STEP_NAMES, STEPS, type StepName } from './steps.ts'
 import { isPart, PARTS } from './view.ts'
@@ -207,7 +208,9 @@ function readScenario(
   const read = ScenarioForm.safeParse(value)
   if (!read.success)
     return {
-      issues: read.error.issues.flatMap(issue => shownIssues(issue, path, Object.keys(ScenarioForm.shape))),
+      issues: issuesOf(read.error).flatMap(issue =>
+        shownIssues(issue, path, Object.keys(ScenarioForm.shape)),
+      ),
     }
   const {
     request,

@@ -105,6 +105,18 @@ export function describeProblem(issue: z.core.$ZodRawIssue): string {
   }
 }
 
+const isBound = ({ code }: z.core.$ZodIssue): boolean => code === 'too_big' || code === 'too_small'
+
+/**
+ * Returns the issues without the lengths of values that are of the wrong type anyway: zod counts the characters of a text in place
+ * of a list.
+ */
+export function issuesOf({ issues }: z.core.$ZodError): readonly z.core.$ZodIssue[] {
+  const placeOf = ({ path }: z.core.$ZodIssue): string => JSON.stringify(path)
+  const wrongTypes = new Set(issues.filter(({ code }) => code === 'invalid_type').map(placeOf))
+  return issues.filter(one => !isBound(one) || !wrongTypes.has(placeOf(one)))
+}
+
 /**
  * Returns 413 `tooLarge` when a list is too long, otherwise `code` (400). The message contains every problem. `fieldErrors` lists
  * each one with its place as `ontologyUri`.
@@ -113,10 +125,11 @@ export function contractRefusal(
   error: z.core.$ZodError,
   code: Extract<ErrorCode, 'invalidRequest' | 'invalidParameter'>,
 ): Refusal {
-  const tooLong = error.issues.some(issue => issue.code === 'too_big' && issue.origin === 'array')
+  const issues = issuesOf(error)
+  const tooLong = issues.some(issue => issue.code === 'too_big' && issue.origin === 'array')
   const errorCode = tooLong ? 'tooLarge' : code
-  const shown = error.issues.slice(0, MOST_PROBLEMS)
-  const more = error.issues.length - shown.length
+  const shown = issues.slice(0, MOST_PROBLEMS)
+  const more = issues.length - shown.length
   return new Refusal(
     errorCode,
     [...shown.map(issue => issue.message), ...(more > 0 ? [`There are ${more} more.`] : [])].join(' '),

@@ -8,6 +8,7 @@ import { Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import { type CurrencyCode, type Decimal, sum, toDecimal } from '../kernel/money.ts'
 import { type Instant, months } from '../kernel/time.ts'
+import { issuesOf } from '../platform/wire-problem.ts'
 import type { PolicyResponse } from '../policy/contract/response.ts'
 import type { PerilRun, PolicyAggregate, Quote } from '../policy/records/aggregate.ts'
 import { NeedsWholePolicy } from '../policy/surroundings.ts'
@@ -110,7 +111,7 @@ function readRates(
   const invalidAnswer = (problems: readonly string[]): Refusal =>
     rater.failed(`its answer is invalid: ${joinFirstProblems(problems)}`)
   const reply = RaterReply.safeParse(answer)
-  if (!reply.success) throw invalidAnswer(reply.error.issues.map(one => problemOf(one)))
+  if (!reply.success) throw invalidAnswer(issuesOf(reply.error).map(one => problemOf(one)))
   const { exceptionMessage, pricedPerilCharacteristics: priced } = reply.data
   if (exceptionMessage !== undefined) throw new Refusal('externalRaterRefused', exceptionMessage)
 
@@ -125,7 +126,7 @@ function readRates(
     }
     const rate = SegmentRateReply.safeParse(priced[locator])
     if (rate.success) rates.set(locator, rate.data)
-    else problems.push(...rate.error.issues.map(one => problemOf(one, locator)))
+    else problems.push(...issuesOf(rate.error).map(one => problemOf(one, locator)))
   }
   if (problems.length > 0) throw invalidAnswer(problems)
   return rates

@@ -24,7 +24,7 @@ exports.getPostIssuanceResult = data => {
   const locatorOf = name => (data.documents.find(one => one.fileName === name) || { locator: name }).locator
   if (said === 'nothing') return
   const answer = JSON.parse(said || '{}')
-  for (const one of answer.documentConsolidations || [])
+  if (Array.isArray(answer.documentConsolidations)) for (const one of answer.documentConsolidations)
     one.documentLocators = (one.documentLocators || []).map(locatorOf)
   return answer
 }`
@@ -334,6 +334,11 @@ describe('The plugin getPostIssuanceResult', () => {
       'that names no file',
       JSON.stringify({ documentConsolidations: [{ ...packet(['terms.pdf']), fileName: '' }] }),
       /'documentConsolidations\.0\.fileName'/,
+    ],
+    [
+      'that answers text for a list',
+      JSON.stringify({ documentConsolidations: new Date(0) }),
+      / invalid answer: 'documentConsolidations' must be a list, not text\.$/,
     ],
     ['that answers a list', '[]', /the answer must be an object, not a list\.$/],
   ]

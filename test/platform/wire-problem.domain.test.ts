@@ -43,6 +43,16 @@ test('a list that is too long is rejected with 413', () => {
   expect(contractRefusal(error!, 'invalidRequest').status).toBe(413)
 })
 
+test('a value of the wrong type is one problem, however long it is', () => {
+  const said = (productName: unknown, exposures: unknown) => {
+    const { error } = schema.safeParse({ productName, state: 'draft', exposures })
+    const { status, message } = contractRefusal(error!, 'invalidRequest')
+    return [status, message]
+  }
+  expect(said('motor', 'x'.repeat(10_001))).toEqual([400, "'exposures' must be a list, not text."])
+  expect(said(Array(300).fill('motor'), [])).toEqual([400, "'productName' must be text, not a list."])
+})
+
 test('the first hundred problems are listed, and the rest counted', () => {
   const { error } = schema.safeParse({ productName: 'a', state: 'draft', exposures: Array(500).fill(null) })
   const refusal = contractRefusal(error!, 'invalidRequest')

@@ -49,7 +49,9 @@ const Timestamp = z.union([z.number(), z.string()], INSTANT).transform((wire, ct
   const text = typeof wire === 'number' ? String(Math.floor(wire)) : wire.trim()
   const at = /^-?\d{1,15}$/.test(text) ? instant(Number(text)) : undefined
   if (at !== undefined) return at
-  ctx.issues.push({ code: 'custom', message: INSTANT + notANumber(text), input: wire })
+  const isDate = /^\d{4}-\d\d-\d\dT/.test(text)
+  const actual = isDate ? ', not a date; return its getTime()' : notANumber(text)
+  ctx.issues.push({ code: 'custom', message: INSTANT + actual, input: wire })
   return z.NEVER
 })
 

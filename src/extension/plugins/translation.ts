@@ -5,7 +5,7 @@ import { Refusal } from '../../kernel/errors.ts'
 import { isJsonObject } from '../../kernel/json.ts'
 import { type CurrencyCode, currencyNameOf, type Decimal, decimal, minorDigits } from '../../kernel/money.ts'
 import { isStorable } from '../../kernel/text.ts'
-import { pathText } from '../../platform/wire-problem.ts'
+import { issuesOf, pathText } from '../../platform/wire-problem.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
 import { type PolicyAggregate, type Quote, selectedQuoteIfAny } from '../../policy/records/aggregate.ts'
 import type { PluginFunction } from '../../product/configuration.ts'
@@ -102,7 +102,7 @@ export function readAnswer<S extends z.ZodType>(
   if (success) return data
   throw invalidAnswer(
     name,
-    error.issues.map(one => problemOf(one)),
+    issuesOf(error).map(one => problemOf(one)),
     path,
   )
 }

@@ -1,7 +1,7 @@
 // Reads an account's JSON item by item, so that an item with a wrong shape fails alone.
 import type { z } from '@hono/zod-openapi'
 import type { Uuid } from '../../kernel/locators.ts'
-import { contractRefusal } from '../../platform/wire-problem.ts'
+import { contractRefusal, issuesOf } from '../../platform/wire-problem.ts'
 import * as contract from './contract-request.ts'
 import {
   ELEMENT_TYPES,
@@ -227,7 +227,8 @@ function kindAt(key: PropertyKey, list: PropertyKey | undefined): string | undef
 
 function placedProblems(error: z.ZodError, elementType: string, id: string, item: unknown): StoredProblem[] {
   const places = new Map<string, { elementType: string; locator: string; errors: string[] }>()
-  for (const { path, message } of error.issues.slice(0, MOST_SENTENCES)) {
+  const issues = issuesOf(error)
+  for (const { path, message } of issues.slice(0, MOST_SENTENCES)) {
     const place = placeOf({ elementType, locator: id }, item, path)
     const key = `${place.elementType} ${place.locator}`
     const known = places.get(key) ?? { ...place, errors: [] }
@@ -235,7 +236,7 @@ function placedProblems(error: z.ZodError, elementType: string, id: string, item
     known.errors.push(path.length === 0 ? message.replace(/^The request/, `The ${elementType}`) : message)
     places.set(key, known)
   }
-  const more = error.issues.length - MOST_SENTENCES
+  const more = issues.length - MOST_SENTENCES
   if (more > 0) [...places.values()][0]!.errors.push(`And ${more} more problems.`)
   return [...places.values()]
 }

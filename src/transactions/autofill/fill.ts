@@ -10,6 +10,7 @@ import { invalidRequest, Refusal } from '../../kernel/errors.ts'
 import { type PolicyLocator, shardOfDigits } from '../../kernel/locators.ts'
 import type { Instant, TimeZone } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import { issuesOf } from '../../platform/wire-problem.ts'
 import { PolicyCreateRequest, PolicyUpdateRequest } from '../../policy/contract/requests.ts'
 import { selectedQuote } from '../../policy/records/aggregate.ts'
 import {
@@ -184,7 +185,8 @@ export class Autofill {
             ? withoutEnded(product.fields, { before, answer: words, after }, timeZone)
             : after
         const read = contract.safeParse(withWords(kind, filled, fitting))
-        if (!read.success) throw unfit(read.error.issues.map(({ message }) => problemInWords(kind, message)))
+        if (!read.success)
+          throw unfit(issuesOf(read.error).map(({ message }) => problemInWords(kind, message)))
         this.#notes.push(`Completed by ${filler.name}: ${listNames(words)}.`)
         return read.data
       })
@@ -257,7 +259,7 @@ function serviceFiller(context: RequestContext, policy: PolicyLocator, name: str
         input,
         read: answer => {
           const { success, data, error } = AutofillResult.safeParse(answer ?? {})
-          if (!success) throw invalidAnswerRefusal(error.issues.map(one => problemOf(one)))
+          if (!success) throw invalidAnswerRefusal(issuesOf(error).map(one => problemOf(one)))
           const { exceptionMessage, ...words } = data
           if (exceptionMessage !== undefined) throw new Refusal('integrationRefused', exceptionMessage)
           known.set(call, words)
