@@ -166,6 +166,11 @@ declare const console: Record<
   'assert' | 'count' | 'debug' | 'dir' | 'error' | 'group' | 'groupEnd' | 'info' | 'log' | 'table' | 'trace' | 'warn',
   (...parts: any[]) => void
 >
+declare function structuredClone<T>(value: T): T
+/** Encodes characters up to U+00FF in Base64. */
+declare function btoa(text: string): string
+/** Decodes Base64. */
+declare function atob(text: string): string
 `
 
 /** Returns the text of a declaration file: the namespace `Bindery`, and the globals of scripts. */

@@ -72,7 +72,8 @@ function parseSource(
   try {
     const program = parse(source, {
       sourceType,
-      ecmaVersion: 'latest',
+      // Later versions have `using`, which not every engine has.
+      ecmaVersion: 2025,
       locations: true,
       allowHashBang: true,
       allowAwaitOutsideFunction: false,

@@ -1,5 +1,6 @@
 // The parts of a program that are sent to a sandbox: settings, scripts and the tables that are small enough. Rows of other tables
 // are fetched.
+import { ABSENT_GLOBALS } from '../../product/absent-globals.ts'
 import { isLookupTable, MAY_RETURN_NOTHING } from '../../product/configuration.ts'
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../auxdata/limits.ts'
 import * as limits from './limits.ts'
@@ -29,10 +30,14 @@ export const tenantOf = ({ key }: PluginProgram): string => key.slice(0, key.ind
 /** The program's settings for the realm, as plain data. */
 export const realmSettings = ({
   scripts,
-}: PluginProgram): Pick<RealmHost, 'scripts' | 'entities' | 'mayReturnNothing' | 'limits'> => ({
+}: PluginProgram): Pick<
+  RealmHost,
+  'scripts' | 'entities' | 'mayReturnNothing' | 'absentGlobals' | 'limits'
+> => ({
   scripts: [...scripts].map(([path, { problem }]) => ({ path, problem })),
   entities: ENTITIES,
   mayReturnNothing: MAY_RETURN_NOTHING,
+  absentGlobals: ABSENT_GLOBALS,
   limits: {
     output: limits.LONGEST_OUTPUT,
     turns: limits.MOST_TURNS,

@@ -228,6 +228,7 @@ export const findingCodes = {
   unknownPlugin: 'A plugin function does not exist and is never called.',
   missingPlugin: 'A plugin names a script that does not exist.',
   missingScript: 'A script requires a file that does not exist.',
+  absentGlobal: 'The script of an enabled plugin uses a global of Node or browsers that plugins do not have.',
   missingFunction:
     'The script of an enabled plugin never mentions its function, or does not export it by its name.',
   externalRater: 'A product names an external rater that is not connected.',

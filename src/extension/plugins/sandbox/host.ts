@@ -19,6 +19,8 @@ export type RealmHost = {
   readonly entities: readonly string[]
   /** Names of functions that may return nothing, which then becomes `null`. */
   readonly mayReturnNothing: readonly string[]
+  /** Globals that scripts expect and do not find, with what to do instead. */
+  readonly absentGlobals: Readonly<Record<string, string>>
   readonly limits: Readonly<Record<LimitName, number>>
 }
 

@@ -34,6 +34,8 @@ export function realm(
   const empty = <T>(): Record<string, T> => Object.create(null) as Record<string, T>
   const problems = empty<Problem | null>()
   for (const { path, problem } of host.scripts) problems[path] = problem ?? null
+  const absentGlobals = empty<string>()
+  for (const name of Object.keys(host.absentGlobals)) absentGlobals[name] = host.absentGlobals[name]!
   const mayReturnNothing = empty<true>()
   for (const name of host.mayReturnNothing) mayReturnNothing[name] = true
 
@@ -64,6 +66,10 @@ export function realm(
       if (/stack overflow|Maximum call stack/.test(String(message)))
         return 'calls itself too deeply (endless recursion?)'
       if (String(message) === 'out of memory') return 'needs more memory than a plugin may have'
+      const [, absent] = /^'?([\w$]+)'? is not defined$/.exec(String(message)) ?? []
+      const instead = absent !== undefined && absent in absentGlobals ? `: ${absentGlobals[absent]}` : ''
+      // Engines quote the name differently.
+      if (absent !== undefined) return `ReferenceError: ${absent} is not defined${instead}`
       return name === undefined || name === '' ? String(message) : `${String(name)}: ${String(message)}`
     } catch {
       return 'threw a value that cannot be shown'
@@ -156,7 +162,9 @@ export function realm(
         return failing(`returned ${value.length} characters, but the limit is ${limits.output}`, path, true)
       return { value }
     } catch (problem) {
-      return failing(`returned a value that is not JSON: ${reasonOf(problem)}`, path)
+      const reason = reasonOf(problem)
+      const shownReason = /circular/.test(reason) ? 'it contains itself' : reason
+      return failing(`returned a value that is not JSON: ${shownReason}`, path)
     }
   }
 

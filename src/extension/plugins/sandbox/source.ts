@@ -1,6 +1,7 @@
 // The sandbox's own code as text, for use elsewhere. It consists of functions that refer to nothing outside themselves.
 import { UNUSUAL_DIGITS } from '../../../kernel/currencies.ts'
 import { scriptApi } from './api.ts'
+import { addGlobals, tidyGlobals } from './globals.ts'
 import { ownIntl } from './intl.ts'
 import { keepDeletable, rememberLanguage } from './language.ts'
 import { moduleLoader } from './loader.ts'
@@ -10,6 +11,7 @@ import { realm } from './realm.ts'
 export const REALM_SOURCE = `((host, zoneOffset) => {
 const setClock = (${fixedClock})();
 (${tidyGlobals})();
+(${addGlobals})();
 (${ownIntl})(zoneOffset, ${JSON.stringify(UNUSUAL_DIGITS)});
 return (${realm})(setClock, host, (${rememberLanguage})((${keepDeletable})()), ${moduleLoader}, ${scriptApi});
 })`
@@ -67,53 +69,4 @@ function fixedClock(): (now: number, seed: number) => void {
     now = at
     state = seed | 0
   }
-}
-
-/**
- * Reduces the global object to the language itself, which is the same in every sandbox: no network, no timers, no code from text.
- * Runs inside the sandbox, so it refers to nothing outside itself.
- */
-function tidyGlobals(): void {
-  const language = new Set<string>(
-    `Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise
-    RegExp Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError globalThis JSON
-    Math ArrayBuffer Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array BigUint64Array BigInt64Array
-    Uint8ClampedArray Float32Array Float64Array DataView Map BigInt Set Iterator WeakMap WeakSet Proxy Reflect
-    decodeURI decodeURIComponent encodeURI encodeURIComponent escape unescape eval isFinite isNaN`.split(
-      /\s+/,
-    ),
-  )
-  let owner: object | null = globalThis
-  while (owner !== null && owner !== Object.prototype) {
-    for (const key of Reflect.ownKeys(owner)) {
-      if (typeof key === 'string' && (language.has(key) || key === 'constructor')) continue
-      if (Reflect.deleteProperty(owner, key)) continue
-      Reflect.defineProperty(owner, key, { value: undefined, writable: true })
-    }
-    owner = Reflect.getPrototypeOf(owner)
-  }
-  const refuse = (): never => {
-    throw new EvalError('a plugin cannot create code from text')
-  }
-  const define = (on: object, name: string, value: unknown): void => {
-    Reflect.defineProperty(on, name, { value, writable: true, configurable: true, enumerable: false })
-  }
-  define(globalThis, 'eval', refuse)
-  const functions = [() => {}, async () => {}, function* () {}, async function* () {}]
-  for (const one of functions) {
-    const prototype = Reflect.getPrototypeOf(one) as { constructor: { prototype: unknown } }
-    function Refusing(): never {
-      return refuse()
-    }
-    Refusing.prototype = prototype
-    define(prototype, 'constructor', Refusing)
-    if (prototype === Function.prototype) define(globalThis, 'Function', Refusing)
-  }
-  define(globalThis, 'global', globalThis)
-  // Some engines lack it, and error classes call it.
-  if (!('captureStackTrace' in Error))
-    define(Error, 'captureStackTrace', (on: object) => define(on, 'stack', new Error().stack))
-  // `RegExp.$1` and similar properties reveal another call's last match, and some engines lack them.
-  const standardKeys = new Set<PropertyKey>(['prototype', 'length', 'name', 'escape', Symbol.species])
-  for (const key of Reflect.ownKeys(RegExp)) if (!standardKeys.has(key)) Reflect.deleteProperty(RegExp, key)
 }

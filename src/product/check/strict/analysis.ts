@@ -1,6 +1,7 @@
 // Finds mistakes that could price a policy wrongly without anyone noticing (docs/strict.md). They are warnings, or errors in a
 // strict product. Uses what the other checks have compiled, and reads nothing twice.
 import { outlineOf } from '../../../../packages/liquid/outline.ts'
+import { ABSENT_GLOBALS } from '../../absent-globals.ts'
 import {
   type Configuration,
   type FieldDefinition,
@@ -20,6 +21,7 @@ import { neededScripts } from '../product/plugins.ts'
 import { checkSets, isLiquid } from '../product/templates.ts'
 import type { ArchiveReport, PlaceReport } from '../report.ts'
 import { wrongDelimiter } from '../tables.ts'
+import { absentGlobalsIn } from './absent-globals.ts'
 import { apiCallsOf, lookUpsOf } from './plugin-look-ups.ts'
 import { checkMembers, type ScriptNode } from './plugin-scripts.ts'
 import { AnalysedSource, noUses, type Tables, type Uses } from './source.ts'
@@ -232,6 +234,7 @@ class ProductAnalysis {
       if (program) {
         this.#scriptLookUps(path, program)
         this.#scriptCalls(path, program)
+        this.#absentGlobals(path, program)
       }
     }
     for (const name of enabled) {
@@ -272,6 +275,14 @@ class ProductAnalysis {
     for (const { name, offset } of apiCallsOf(program)) {
       const message = `'socotraApi' has no function '${name}', so the call fails. Correct the name.${this.#archive.report.suggestion(name, scriptFunctions)}`
       if (!scriptFunctions.includes(name)) at(offset)[this.#severity]('unknownPath', message)
+    }
+  }
+
+  #absentGlobals(path: string, program: ScriptNode): void {
+    const at = this.#at(path)
+    for (const [name, offset] of absentGlobalsIn(program)) {
+      const message = `The script uses '${name}', which plugins do not have: ${ABSENT_GLOBALS[name]}.`
+      at(offset).warning('absentGlobal', message)
     }
   }
 
