@@ -68,9 +68,10 @@ export function compileConfiguration(
   const policyholderFields = compilePolicyholderFields(archive)
   const screens = compileScreens(archive, policyholderFields)
   const scripts = readScripts(archive)
-  const noProducts =
-    'The archive has no product. Put the contents of the configuration folder, with products/, into the zip.'
-  if (productNames.length === 0) report.at({ path: 'products' }).error('noProducts', noProducts)
+  if (productNames.length === 0)
+    report
+      .at({ path: 'products' })
+      .error('noProducts', `The archive has no product. ${whereProductsAre(files)}`)
   const tables = readTables(productNames, archive)
   const tableNames = [...tables.ofTenant.keys()]
   const isResourceTable = (table: string): boolean => Object.hasOwn(settings.resources?.tables ?? {}, table)
@@ -127,6 +128,15 @@ export function compileConfiguration(
   checkLeftOver(archive, ROOT_FOLDERS)
   const { findings, failed } = report.close()
   return failed ? { findings } : { configuration, findings }
+}
+
+/** Says what to do without products. They may be in a folder that is too deep to be found. */
+function whereProductsAre(files: readonly ArchiveFile[]): string {
+  const PRODUCT = /^(.*\/)products\/[^/]+\/policy\//
+  const [, folder] = files.map(({ path }) => PRODUCT.exec(path)).find(Boolean) ?? []
+  return folder === undefined
+    ? 'Put the contents of the configuration folder, with products/, into the zip.'
+    : `There are products in the folder '${folder}'. Put the contents of that folder into the zip.`
 }
 
 /** Returns whether a file belongs to a product whose policy.json has `strict`. */

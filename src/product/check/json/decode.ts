@@ -130,7 +130,12 @@ function reportIssue(
     // Only text gets a suggestion: the nearest permitted value.
     const isWord = issue.code === 'invalid_value' && typeof value === 'string'
     const suggestion = isWord ? report.suggestion(value, issue.values.map(String)) : ''
-    report.error('badValue', `${text} must be ${expectation(issue)}, not ${description(value)}.${suggestion}`)
+    const [only, other] = issue.path.length === 0 && Array.isArray(value) ? keysThere() : []
+    const wrapping = only !== undefined && other === undefined ? ` Write {"${only}": [ … ]}.` : ''
+    report.error(
+      'badValue',
+      `${text} must be ${expectation(issue)}, not ${description(value)}.${suggestion}${wrapping}`,
+    )
   }
 }
 

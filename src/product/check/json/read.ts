@@ -116,6 +116,8 @@ function parse(text: string, positions: Positions, duplicates: JsonPath[]): unkn
       return number
     }
     if (char === "'") throw new Malformed(at, 'Text must be in double quotes, not single quotes.')
+    if (text.trim() === '')
+      throw new Malformed(at, 'The file is empty. Write its content, or remove the file.')
     throw new Malformed(at, `Expected a value here, not ${describeNextCharacter()}.`)
   }
 

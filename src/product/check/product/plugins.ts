@@ -62,7 +62,7 @@ export function checkRequires(
   const needed = neededScripts(scripts, pluginPaths(products))
   for (const [path, source] of Object.entries(scripts)) {
     const positionAt = lineIndex(source)
-    for (const match of source.matchAll(REQUIRE)) {
+    for (const match of withoutComments(source).matchAll(REQUIRE)) {
       const request = match[2]!
       if (!request.startsWith('.') && !needed.has(path)) continue
       const message = `The script requires '${request}', which is not under scripts/. Add the file or correct the path.`
@@ -81,6 +81,13 @@ const EXPORTED_FUNCTION =
  * `/*` would be searched to the end.
  */
 const COMMENTS = /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*/g
+/**
+ * Replaces comments by blanks, so that all offsets and lines remain. A pattern with `/*` looks like a comment too, so use it only
+ * where overlooking something does no harm.
+ */
+const withoutComments = (source: string): string =>
+  source.replace(COMMENTS, (found, quoted?: string) => quoted ?? found.replace(/[^\n]/g, ' '))
+
 /** `this` is the exports object of the file. */
 const MAY_EXPORT = /\b(?:exports?|module|this)\b/
 

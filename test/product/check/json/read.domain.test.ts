@@ -82,7 +82,8 @@ describe('syntax errors', () => {
     ['{"a": "C:\\dir"}', "1:7 The text that begins here has a '\\' that JSON does not know; write '\\\\'."],
     ['{"a": 1e999}', '1:7 The number is too large.'],
     ['{} x', "1:4 Nothing can follow the value, but here is 'x'."],
-    ['', '1:1 Expected a value here, not the end of the file.'],
+    ['', '1:1 The file is empty. Write its content, or remove the file.'],
+    [' \n', '2:1 The file is empty. Write its content, or remove the file.'],
   ])('state their place and the remedy: %j', (text, message) => {
     expect(problem(text)).toBe(message)
   })

@@ -191,6 +191,27 @@ describe('incomplete products', () => {
     )
   })
 
+  test('names the folder of the products if it is too deep in the archive', () => {
+    const deeper = Object.fromEntries(
+      Object.keys(minimal).flatMap(path => [
+        [path, undefined],
+        [`release 3/boats/${path}`, minimal[path]],
+      ]),
+    ) as Record<string, string>
+    expect(compileWith(deeper).findings.find(({ code }) => code === 'noProducts')?.message).toBe(
+      "The archive has no product. There are products in the folder 'release 3/boats/'. Put the contents of that folder into the zip.",
+    )
+  })
+
+  test('says how to write a file that has only the list', () => {
+    const messages = (name: string, content: object) =>
+      compileWith({ [`policy/${name}.json`]: content }).findings.map(({ message }) => message)
+    expect(messages('fees', [{ name: 'setup' }])).toEqual([
+      'The file must be an object, not a list. Write {"fees": [ … ]}.',
+    ])
+    expect(messages('exposures/hull/exposure', [])).toEqual(['The file must be an object, not a list.'])
+  })
+
   test('rejects a product without policy.json, and does not report what depends on that file', () => {
     expect(found({ 'policy/policy.json': undefined, [premium]: undefined })).toEqual([
       'ERROR missingFile policy/policy.json',
@@ -543,6 +564,15 @@ describe('references', () => {
       'WARNING missingScript scripts/main/underwriter.js:2',
       'WARNING missingScript scripts/main/underwriter.js:3',
     ])
+  })
+
+  test('does not report files that only comments require', () => {
+    expect(
+      found({
+        'scripts/main/rater.js':
+          "// require('./gone')\n/* const old =\n require('../lib/old.js') */ const address = 'https://x'; require('./absent')",
+      }),
+    ).toEqual(['WARNING missingScript scripts/main/rater.js:3'])
   })
 
   test('reports a template or script that is not UTF-8 once, and not as missing', () => {
