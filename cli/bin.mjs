@@ -13,7 +13,7 @@ const OLDEST_MAJOR = 24
  * files before the first start, and the command does not need separate files.
  */
 const BUNDLES = {
-  './sandbox.bundle.mjs': '../extension/plugins/program.ts',
+  './sandbox.bundle.mjs': '../extension/plugins/runners/program.ts',
   './patterns.bundle.mjs': '../product/fields/pattern-engine.ts',
 }
 

@@ -8,4 +8,4 @@ export const PACKAGE_FILE = at('../package.json')
 /** The folder that `bindery new` copies. */
 export const STARTER_FOLDER = at('starter')
 /** Declarations of the objects that plugins can use. */
-export const SCRIPT_API_FILE = at('../src/extension/plugins/script-api.ts')
+export const SCRIPT_API_FILE = at('../src/extension/plugins/runners/script-api.ts')

@@ -1,7 +1,12 @@
 // The process that tenant code runs in, one call after the other (cells.ts starts it and ends it). Nothing here limits how long
 // a call takes: a function of the language can run for hours, and meanwhile nothing else of this thread does.
 import { readFileSync } from 'node:fs'
-import { type QuickjsProgram, quickjs, quickjsProgram, TOO_MUCH } from '../src/extension/plugins/quickjs.ts'
+import {
+  type QuickjsProgram,
+  quickjs,
+  quickjsProgram,
+  TOO_MUCH,
+} from '../src/extension/plugins/runners/quickjs.ts'
 import { frameReader, writeFrame } from './frames.ts'
 import { INTERPRETER_FILE } from './interpreter-file.ts'
 

@@ -1,6 +1,6 @@
 // What a call comes to, by how it ended.
-import { TOO_MUCH } from '../src/extension/plugins/quickjs.ts'
-import { timeoutOutcome } from '../src/extension/plugins/runner.ts'
+import { TOO_MUCH } from '../src/extension/plugins/runners/quickjs.ts'
+import { timeoutOutcome } from '../src/extension/plugins/runners/runner.ts'
 import type { LaneAnswer } from './lanes.ts'
 
 /** The outcome as JSON; undefined where the call had no turn, or too short a one: it is to be made again. */

@@ -3,8 +3,17 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { LONGEST_CALL_MS, LONGEST_SENT_CALL, LONGEST_SENT_PROGRAM } from '../src/extension/plugins/limits.ts'
-import { HEADERS, PATHS, PROGRAM_UNKNOWN, PROTOCOL } from '../src/extension/plugins/runner-protocol.ts'
+import {
+  LONGEST_CALL_MS,
+  LONGEST_SENT_CALL,
+  LONGEST_SENT_PROGRAM,
+} from '../src/extension/plugins/runners/limits.ts'
+import {
+  HEADERS,
+  PATHS,
+  PROGRAM_UNKNOWN,
+  PROTOCOL,
+} from '../src/extension/plugins/runners/runner-protocol.ts'
 import { startCell } from './cells.ts'
 import { type LaneSettings, Lanes } from './lanes.ts'
 import { outcomeOf } from './outcomes.ts'

@@ -58,7 +58,7 @@ const BUNDLES: readonly Bundle[] = [
   },
   {
     file: 'src/bundles/sandbox.bundle.mjs',
-    entry: 'src/extension/plugins/program.ts',
+    entry: 'src/extension/plugins/runners/program.ts',
     options: { conditions: ['workerd', 'import'] },
   },
   {

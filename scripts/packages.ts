@@ -109,7 +109,7 @@ async function clientPackage(): Promise<string> {
 
 /** Modules that the Worker loads as separate files. Here they are bundled into the code, as in cli/bin.mjs. */
 const APART: Readonly<Record<string, string>> = {
-  './sandbox.bundle.mjs': 'src/extension/plugins/program.ts',
+  './sandbox.bundle.mjs': 'src/extension/plugins/runners/program.ts',
   './patterns.bundle.mjs': 'src/product/fields/pattern-engine.ts',
 }
 
@@ -159,7 +159,7 @@ async function cliPackage(): Promise<string> {
     plugins: [packaged],
   })
   cpSync(INTERPRETER_FILE, join(code, 'interpreter.wasm'))
-  cpSync('src/extension/plugins/script-api.ts', join(code, 'script-api.ts'))
+  cpSync('src/extension/plugins/runners/script-api.ts', join(code, 'script-api.ts'))
   cpSync('cli/starter', join(folder, 'starter'), { recursive: true })
   cpSync('cli/README.md', join(folder, 'README.md'))
   writeFileSync(

@@ -6,7 +6,7 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunnerStart } from '../runner/server.ts'
-import { runnerSecret } from '../src/extension/plugins/runner-protocol.ts'
+import { runnerSecret } from '../src/extension/plugins/runners/runner-protocol.ts'
 import { signalGroup } from './local-worker.ts'
 
 const MAIN = 'runner/main.bundle.mjs'

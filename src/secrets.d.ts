@@ -16,7 +16,7 @@ interface __BaseEnv_Env {
   readonly SEALING_KEY: string
   /**
    * Address of the plugin runner, and the name of this start. Both sides derive their shared secret from that name
-   * (src/extension/plugins/process-runner.ts). `npm start` sets both; PLUGIN_RUNNER `isolate` uses neither.
+   * (src/extension/plugins/runners/process-runner.ts). `npm start` sets both; PLUGIN_RUNNER `isolate` uses neither.
    */
   readonly PLUGIN_RUNNER_ADDRESS?: string
   readonly PLUGIN_RUNNER_START?: string

@@ -12,7 +12,7 @@ import {
   ProrationResult,
   UnderwritingResult,
 } from '../../src/extension/plugins/contract.ts'
-import { ENTITIES } from '../../src/extension/plugins/script-api.ts'
+import { ENTITIES } from '../../src/extension/plugins/runners/script-api.ts'
 import { MAY_RETURN_NOTHING, PLUGIN_FUNCTIONS, type PluginFunction } from '../../src/product/configuration.ts'
 import type { DataNode } from '../../src/product/templates/data-tree.ts'
 import { PLUGIN_INPUTS } from '../../src/servicing/template-data/plugin-inputs.ts'

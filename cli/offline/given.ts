@@ -3,7 +3,7 @@
 
 import type { ExternalRater } from '../../src/extension/integrations/external-rater.ts'
 import type { Fetching } from '../../src/extension/plugins/attempt-calls.ts'
-import type { Known, Missing } from '../../src/extension/plugins/runner.ts'
+import type { Known, Missing } from '../../src/extension/plugins/runners/runner.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import type { RequestContext } from '../../src/platform/context.ts'
 import type { LoadedConfiguration } from '../../src/product/cache.ts'

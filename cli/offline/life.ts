@@ -5,7 +5,7 @@
 // own runtime.
 
 import { AttemptCalls, type Sandbox } from '../../src/extension/plugins/attempt-calls.ts'
-import type { LogLine } from '../../src/extension/plugins/runner.ts'
+import type { LogLine } from '../../src/extension/plugins/runners/runner.ts'
 import { asPluginInput } from '../../src/extension/plugins/translation.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import {

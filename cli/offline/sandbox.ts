@@ -9,14 +9,14 @@ import {
   type Fetching,
   type Sandbox,
 } from '../../src/extension/plugins/attempt-calls.ts'
-import { pluginProgram } from '../../src/extension/plugins/program.ts'
+import { pluginProgram } from '../../src/extension/plugins/runners/program.ts'
 import {
   type Missing,
   type PluginRunner,
   readOutcome,
   timeoutOutcome,
-} from '../../src/extension/plugins/runner.ts'
-import { sentProgram, tenantOf } from '../../src/extension/plugins/sent-program.ts'
+} from '../../src/extension/plugins/runners/runner.ts'
+import { sentProgram, tenantOf } from '../../src/extension/plugins/runners/sent-program.ts'
 
 /**
  * The maximum duration of a call in milliseconds. It is longer than in the service, where a client waits for the response, so

@@ -1,7 +1,7 @@
 // Generated accounts as another system would send them: several terms, changes, gaps and later transactions, bills, payments.
 import Big from 'big.js'
 import fc from 'fast-check'
-import { compileScript } from '../../src/extension/plugins/script.ts'
+import { compileScript } from '../../src/extension/plugins/runners/script.ts'
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import { compileConfiguration } from '../../src/product/compile.ts'

@@ -1,7 +1,7 @@
 // The time limit of a plugin's call, over all of its rounds.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { AttemptCalls } from '../../src/extension/plugins/attempt-calls.ts'
-import type { CallOutcome, PluginProgram } from '../../src/extension/plugins/runner.ts'
+import type { CallOutcome, PluginProgram } from '../../src/extension/plugins/runners/runner.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import type { LoadedConfiguration } from '../../src/product/cache.ts'
 import type { ProductDefinition } from '../../src/product/configuration.ts'

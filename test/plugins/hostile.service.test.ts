@@ -3,7 +3,7 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { workerCode } from '../../src/bundles/sandbox.bundle.mjs'
-import { isolateRunner } from '../../src/extension/plugins/isolate.ts'
+import { isolateRunner } from '../../src/extension/plugins/runners/isolate.ts'
 import { callOf, outcomeOf, programOf, QUICKJS, RUNNERS, table } from './programs.ts'
 
 const GOOD = { 'main/rater.js': 'exports.getPerilRates = () => "fine"' }

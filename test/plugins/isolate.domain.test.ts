@@ -1,9 +1,9 @@
 // How the platform ends a call in an isolate. Its limits apply only in production, so a loader that behaves the same stands in
 // for it here.
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { isolateRunner } from '../../src/extension/plugins/isolate.ts'
-import { ISOLATE_LIMITS, LONGEST_CALL_MS } from '../../src/extension/plugins/limits.ts'
-import { type PluginProgram, SPOILED } from '../../src/extension/plugins/runner.ts'
+import { isolateRunner } from '../../src/extension/plugins/runners/isolate.ts'
+import { ISOLATE_LIMITS, LONGEST_CALL_MS } from '../../src/extension/plugins/runners/limits.ts'
+import { type PluginProgram, SPOILED } from '../../src/extension/plugins/runners/runner.ts'
 import type { LoadedConfiguration } from '../../src/product/cache.ts'
 import { CALL } from './runner/direct.ts'
 

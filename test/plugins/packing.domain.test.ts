@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { COPIES, type Packed, pack, unpack } from '../../src/extension/plugins/packing.ts'
+import { COPIES, type Packed, pack, unpack } from '../../src/extension/plugins/runners/packing.ts'
 import { size } from '../support/sizes.ts'
 
 const copies = [(record: object) => ({ ...record })]

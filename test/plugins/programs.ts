@@ -1,15 +1,15 @@
 // Programs of tenant code for tests: scripts and tables, without an archive.
 import { env } from 'cloudflare:workers'
 import { pluginProgram, workerCode } from '../../src/bundles/sandbox.bundle.mjs'
-import { isolateRunner } from '../../src/extension/plugins/isolate.ts'
-import { localRunner } from '../../src/extension/plugins/process-runner.ts'
+import { isolateRunner } from '../../src/extension/plugins/runners/isolate.ts'
+import { localRunner } from '../../src/extension/plugins/runners/process-runner.ts'
 import type {
   CallOutcome,
   Known,
   PluginCall,
   PluginProgram,
   PluginRunner,
-} from '../../src/extension/plugins/runner.ts'
+} from '../../src/extension/plugins/runners/runner.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import { loadedConfiguration } from '../../src/product/cache.ts'
 import type { Configuration, LookupTable, ProductDefinition } from '../../src/product/configuration.ts'

@@ -1,4 +1,4 @@
-import { compileScript } from '../../src/extension/plugins/script.ts'
+import { compileScript } from '../../src/extension/plugins/runners/script.ts'
 import { readArchive } from '../../src/product/archive/read.ts'
 import type { LiquidCheck } from '../../src/product/check/product/templates.ts'
 import type { Analysis } from '../../src/product/check/strict/analysis.ts'

@@ -1,6 +1,6 @@
 import { strToU8, zipSync } from 'fflate'
 import { expect, test } from 'vitest'
-import { compileScript } from '../../src/extension/plugins/script.ts'
+import { compileScript } from '../../src/extension/plugins/runners/script.ts'
 import { readArchive } from '../../src/product/archive/read.ts'
 import { compileConfiguration } from '../../src/product/compile.ts'
 import { loadPatternEngine } from '../../src/product/fields/patterns.ts'

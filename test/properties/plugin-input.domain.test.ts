@@ -1,7 +1,7 @@
 // What plugins see of policies with random histories: the same as responses show, with numbers as text, packed or not.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { pack, unpack } from '../../src/extension/plugins/packing.ts'
+import { pack, unpack } from '../../src/extension/plugins/runners/packing.ts'
 import { asPluginInput } from '../../src/extension/plugins/translation.ts'
 import { type CurrencyCode, minorDigits } from '../../src/kernel/money.ts'
 import type { Example } from '../support/configurations.ts'

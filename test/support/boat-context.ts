@@ -1,6 +1,6 @@
 // The boat product (boat-product.ts) for domain tests: compiled in any currency, without a service.
 
-import { compileScript } from '../../src/extension/plugins/script.ts'
+import { compileScript } from '../../src/extension/plugins/runners/script.ts'
 import { newUuid } from '../../src/kernel/locators.ts'
 import { zero } from '../../src/kernel/money.ts'
 import type { Instant } from '../../src/kernel/time.ts'

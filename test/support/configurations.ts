@@ -1,7 +1,7 @@
 // Configurations for domain tests: compiled from the examples on disk, without a service.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { compileScript } from '../../src/extension/plugins/script.ts'
+import { compileScript } from '../../src/extension/plugins/runners/script.ts'
 import { type LocatorSupply, locatorSupply, newUuid } from '../../src/kernel/locators.ts'
 import { Memo } from '../../src/kernel/maps.ts'
 import { zero } from '../../src/kernel/money.ts'

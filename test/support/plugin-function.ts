@@ -2,7 +2,7 @@
 // passed through JSON.
 
 import { AttemptCalls, type CallContext, type Sandbox } from '../../src/extension/plugins/attempt-calls.ts'
-import type { CallOutcome, PluginCall, PluginProgram } from '../../src/extension/plugins/runner.ts'
+import type { CallOutcome, PluginCall, PluginProgram } from '../../src/extension/plugins/runners/runner.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 
 export type PluginFunctions = Readonly<Record<string, (...given: never[]) => unknown>>

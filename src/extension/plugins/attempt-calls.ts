@@ -15,9 +15,9 @@ import {
   type TransactionTables,
   tablesOfConfiguration,
 } from '../../reference/data-tables/rating-tables.ts'
-import { isolateRunner } from './isolate.ts'
-import { LONGEST_CALL_MS, LONGEST_REASON, MOST_ROUNDS } from './limits.ts'
-import { localRunner } from './process-runner.ts'
+import { isolateRunner } from './runners/isolate.ts'
+import { LONGEST_CALL_MS, LONGEST_REASON, MOST_ROUNDS } from './runners/limits.ts'
+import { localRunner } from './runners/process-runner.ts'
 import {
   type AuxWrite,
   type CallExplanation,
@@ -32,7 +32,7 @@ import {
   type PluginProgram,
   type PluginRunner,
   timeoutOutcome,
-} from './runner.ts'
+} from './runners/runner.ts'
 
 /** Fetches all missing values together. */
 export type Fetching = (
@@ -385,7 +385,9 @@ function seedOf(text: string): number {
 
 export type Sandbox = {
   readonly runner: PluginRunner
-  readonly programOf: (...given: Parameters<typeof import('./program.ts').pluginProgram>) => PluginProgram
+  readonly programOf: (
+    ...given: Parameters<typeof import('./runners/program.ts').pluginProgram>
+  ) => PluginProgram
   /** Milliseconds that a call may take in all its rounds. If left out, LONGEST_CALL_MS. */
   readonly longestCallMs?: number
 }

@@ -34,7 +34,7 @@ import {
 } from '../auxdata/store.ts'
 import { AttemptCalls, type Fetching, openSandbox } from './attempt-calls.ts'
 import { logRows } from './logs.ts'
-import type { AuxWrite, Known } from './runner.ts'
+import type { AuxWrite, Known } from './runners/runner.ts'
 import { type PluginRecord, transactionRecords } from './transaction-records.ts'
 import { asPluginInput, pluginPolicy } from './translation.ts'
 

@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { LogLine } from './runner.ts'
+import type { LogLine } from './runners/runner.ts'
 
 /** The output of a call, or why it failed; kept for 7 days. A call without either leaves no row. */
 export const pluginLogs = sqliteTable(

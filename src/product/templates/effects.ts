@@ -255,7 +255,7 @@ const COLUMN_SEPARATOR = '\u001e'
 /** Precedes the time that a plugin specifies. */
 const TIME_SEPARATOR = '\u001d'
 
-/** The text of a look-up. The sandbox of plugins must write the same text (extension/plugins/sandbox/api.ts). */
+/** The text of a look-up. The sandbox of plugins must write the same text (extension/plugins/runners/sandbox/api.ts). */
 export const lookUpKey = (keys: readonly string[], column: string | undefined): string =>
   keys.join(KEY_SEPARATOR) + (column === undefined ? '' : COLUMN_SEPARATOR + column)
 

@@ -1,6 +1,6 @@
 // The checks of src/product/check/strict with the data that templates and plugins receive. A deploy loads them as a separate
 // bundle (scripts/bundles.ts), so that they and the contracts that they read are not part of the Worker's start-up.
-import { SCRIPT_FUNCTIONS } from '../../extension/plugins/script-api.ts'
+import { SCRIPT_FUNCTIONS } from '../../extension/plugins/runners/script-api.ts'
 import { type Analysis, analysisOver, type DataOfSources } from '../../product/check/strict/analysis.ts'
 import type { FieldDefinition } from '../../product/configuration.ts'
 import { problemsOfTable } from '../../reference/constraints/table-problems.ts'

@@ -1,15 +1,15 @@
 // Calls of the plugin runner as the service makes them, without the service.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startPluginRunner } from '../../../scripts/plugin-runner.ts'
-import { processRunner } from '../../../src/extension/plugins/process-runner.ts'
+import { processRunner } from '../../../src/extension/plugins/runners/process-runner.ts'
 import type {
   CallOutcome,
   PluginCall,
   PluginProgram,
   PluginRunner,
-} from '../../../src/extension/plugins/runner.ts'
-import { runnerSecret } from '../../../src/extension/plugins/runner-protocol.ts'
-import { compileScript } from '../../../src/extension/plugins/script.ts'
+} from '../../../src/extension/plugins/runners/runner.ts'
+import { runnerSecret } from '../../../src/extension/plugins/runners/runner-protocol.ts'
+import { compileScript } from '../../../src/extension/plugins/runners/script.ts'
 import type { LoadedConfiguration } from '../../../src/product/cache.ts'
 
 const TOKEN_SECRET = 'a token secret that only this test uses'

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LANES } from '../../../runner/lanes.ts'
-import { LONGEST_CALL_MS } from '../../../src/extension/plugins/limits.ts'
+import { LONGEST_CALL_MS } from '../../../src/extension/plugins/runners/limits.ts'
 import { measured, size } from '../../support/sizes.ts'
 import { CALL, type DirectRunner, directRunner, programOf, timed } from './direct.ts'
 import { HOSTILE_SCRIPTS } from './hostile-scripts.ts'

@@ -3,8 +3,8 @@ import { PassThrough } from 'node:stream'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { frameReader, writeFrame } from '../../../runner/frames.ts'
 import { Programs } from '../../../runner/programs.ts'
-import { localRunner, processRunner } from '../../../src/extension/plugins/process-runner.ts'
-import { HEADERS, runnerSecret } from '../../../src/extension/plugins/runner-protocol.ts'
+import { localRunner, processRunner } from '../../../src/extension/plugins/runners/process-runner.ts'
+import { HEADERS, runnerSecret } from '../../../src/extension/plugins/runners/runner-protocol.ts'
 import { CALL, programOf } from './direct.ts'
 
 const FINE = JSON.stringify({ value: 'fine', missing: [], logs: [], writes: [], events: [] })

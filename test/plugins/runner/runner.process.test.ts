@@ -6,8 +6,8 @@ import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { processRunner } from '../../../src/extension/plugins/process-runner.ts'
-import { HEADERS, PATHS } from '../../../src/extension/plugins/runner-protocol.ts'
+import { processRunner } from '../../../src/extension/plugins/runners/process-runner.ts'
+import { HEADERS, PATHS } from '../../../src/extension/plugins/runners/runner-protocol.ts'
 import { CALL, type DirectRunner, directRunner, programOf, timed } from './direct.ts'
 
 let direct: DirectRunner

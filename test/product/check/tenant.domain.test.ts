@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compileScript } from '../../../src/extension/plugins/script.ts'
+import { compileScript } from '../../../src/extension/plugins/runners/script.ts'
 import { compileConfiguration } from '../../../src/product/compile.ts'
 import type { ArchiveContent } from '../archive-maker.ts'
 import { compileWith, foundIn } from '../minimal-archive.ts'

@@ -26,9 +26,9 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   './document.bundle.mjs': ['src/wording/apart.ts'],
   './patterns.bundle.mjs': ['src/product/fields/pattern-engine.ts', 'src/platform/fields/pattern-engine.ts'],
   './sandbox.bundle.mjs': [
-    'src/extension/plugins/sandboxed.ts',
+    'src/extension/plugins/runners/sandboxed.ts',
     'src/plugins/sandboxed.ts',
-    'src/extension/plugins/program.ts',
+    'src/extension/plugins/runners/program.ts',
   ],
 }
 

@@ -2,9 +2,9 @@
 
 import { loadSandbox } from '../../../src/bundles/load.ts'
 import { AttemptCalls } from '../../../src/extension/plugins/attempt-calls.ts'
-import { isolateRunner } from '../../../src/extension/plugins/isolate.ts'
-import type { PluginCall, PluginProgram } from '../../../src/extension/plugins/runner.ts'
-import { compileScript } from '../../../src/extension/plugins/script.ts'
+import { isolateRunner } from '../../../src/extension/plugins/runners/isolate.ts'
+import type { PluginCall, PluginProgram } from '../../../src/extension/plugins/runners/runner.ts'
+import { compileScript } from '../../../src/extension/plugins/runners/script.ts'
 import { locatorSupply, newUuid } from '../../../src/kernel/locators.ts'
 import { zero } from '../../../src/kernel/money.ts'
 import type { Instant } from '../../../src/kernel/time.ts'

@@ -1,6 +1,6 @@
 // Scripts that use globals of Node or browsers get a warning when they are deployed.
 import { expect, test } from 'vitest'
-import { parseScript } from '../../../../src/extension/plugins/script.ts'
+import { parseScript } from '../../../../src/extension/plugins/runners/script.ts'
 import { absentGlobalsIn } from '../../../../src/product/check/strict/absent-globals.ts'
 import { compiled } from './strict-archive.ts'
 

@@ -1,6 +1,6 @@
 // The protocol between the service and its plugin runner: HTTP on the loopback address (docs/plugins.md). A call refers to a
 // program that was sent before.
-import { hexOf } from '../../kernel/text.ts'
+import { hexOf } from '../../../kernel/text.ts'
 
 /** The first segment of every path. Change it when a change of the protocol would make one side misread the other. */
 export const PROTOCOL = 'v1'

@@ -1,7 +1,7 @@
 // Turns a script into a function with the five parameters of CommonJS, keeping the file's line numbers. ES modules are rewritten to
 // that form; imported files are read when the module is loaded.
 import { type Node, parse } from 'acorn'
-import type { ScriptNode } from '../../product/check/strict/plugin-scripts.ts'
+import type { ScriptNode } from '../../../product/check/strict/plugin-scripts.ts'
 
 /** `text` is a function expression. A script with a `problem` cannot run; requiring it throws the problem. */
 export type CompiledScript = { readonly text: string; readonly problem?: ScriptProblem }

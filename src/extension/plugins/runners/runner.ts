@@ -1,8 +1,8 @@
 // The sandbox for tenant code. It has no network; the time and the random seed are passed in. isolate.ts and process-runner.ts
 // (which runs quickjs.ts in a separate process) must behave identically (test/plugins/runners.service.test.ts).
-import { isJsonObject } from '../../kernel/json.ts'
-import type { CustomEventType } from '../../platform/events/types.ts'
-import type { LoadedConfiguration } from '../../product/cache.ts'
+import { isJsonObject } from '../../../kernel/json.ts'
+import type { CustomEventType } from '../../../platform/events/types.ts'
+import type { LoadedConfiguration } from '../../../product/cache.ts'
 import { MOST_EXPLAINED_LOOKUPS, MOST_EXPLAINED_NOTES, MOST_LOG_LINES, MOST_WRITES } from './limits.ts'
 import type { CompiledScript } from './script.ts'
 

@@ -1,8 +1,8 @@
 // Prepares a configuration's tenant code once while it is in memory, and makes the code of its isolate. Built into a bundle
 // (sandbox.bundle.mjs, scripts/bundles.ts), which is loaded at the first script check or plugin call.
-import { memoByObject } from '../../kernel/maps.ts'
-import type { TenantScope } from '../../platform/tenancy.ts'
-import type { LoadedConfiguration } from '../../product/cache.ts'
+import { memoByObject } from '../../../kernel/maps.ts'
+import type { TenantScope } from '../../../platform/tenancy.ts'
+import type { LoadedConfiguration } from '../../../product/cache.ts'
 import { ISOLATE_LIMITS } from './limits.ts'
 import { COPIES, unpack } from './packing.ts'
 import type { PluginProgram } from './runner.ts'

@@ -1,8 +1,8 @@
 // The parts of a program that are sent to a sandbox: settings, scripts and the tables that are small enough. Rows of other tables
 // are fetched.
-import { ABSENT_GLOBALS } from '../../product/absent-globals.ts'
-import { isLookupTable, MAY_RETURN_NOTHING } from '../../product/configuration.ts'
-import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../auxdata/limits.ts'
+import { ABSENT_GLOBALS } from '../../../product/absent-globals.ts'
+import { isLookupTable, MAY_RETURN_NOTHING } from '../../../product/configuration.ts'
+import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../../auxdata/limits.ts'
 import * as limits from './limits.ts'
 import type { PluginProgram } from './runner.ts'
 import type { RealmHost } from './sandbox/host.ts'

@@ -1,5 +1,5 @@
 // Runs tenant code under QuickJS in the plugin runner, a separate process next to the service that can stop code that hangs.
-import { Refusal } from '../../kernel/errors.ts'
+import { Refusal } from '../../../kernel/errors.ts'
 import { ANSWER_MS, LONGEST_CALL_MS, LONGEST_SENT_CALL, LONGEST_SENT_PROGRAM } from './limits.ts'
 import { type CallOutcome, failed, type PluginProgram, type PluginRunner, readOutcome } from './runner.ts'
 import { HEADERS, PATHS, PROGRAM_UNKNOWN, runnerSecret } from './runner-protocol.ts'

@@ -1,7 +1,7 @@
 // Runs tenant code in isolates (Dynamic Workers), one per program; the platform keeps them warm by name. The platform enforces the
 // limits of an isolate; a local runtime enforces none.
-import { Refusal } from '../../kernel/errors.ts'
-import { now } from '../../kernel/time.ts'
+import { Refusal } from '../../../kernel/errors.ts'
+import { now } from '../../../kernel/time.ts'
 import { ISOLATE_LIMITS, LONGEST_CALL_MS } from './limits.ts'
 import { type Packed, pack } from './packing.ts'
 import {

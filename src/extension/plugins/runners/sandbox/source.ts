@@ -1,5 +1,5 @@
 // The sandbox's own code as text, for use elsewhere. It consists of functions that refer to nothing outside themselves.
-import { UNUSUAL_DIGITS } from '../../../kernel/currencies.ts'
+import { UNUSUAL_DIGITS } from '../../../../kernel/currencies.ts'
 import { scriptApi } from './api.ts'
 import { addGlobals, tidyGlobals } from './globals.ts'
 import { ownIntl } from './intl.ts'
