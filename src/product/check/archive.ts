@@ -118,6 +118,16 @@ const WITHOUT_EFFECT: readonly (readonly [RegExp, FindingCode, string])[] = [
     'olderForm',
     'This is a payment form of an older configuration, whose fields are not read. Payments accept and validate only the fields of payment/payment.json. Move the fields there.',
   ],
+  [
+    /^scripts\/.*\.[cm]?tsx?$/i,
+    'unknownFile',
+    'Plugins are JavaScript, so this file is ignored. Compile it to .js, and put the result in its place.',
+  ],
+  [
+    /^products\/[^/]+\/policy\/tables\/[^/]+\.(?:xlsx?|ods|numbers|tsv|txt)$/i,
+    'unknownFile',
+    'Tables are CSV files, so this file is ignored. Save it as .csv, with commas, in UTF-8.',
+  ],
 ]
 
 /** Files of a product's claims, in any of the older formats. */

@@ -203,6 +203,19 @@ describe('incomplete products', () => {
     )
   })
 
+  test('says in which format to save tables of spreadsheets and scripts in TypeScript', () => {
+    const { findings } = compileWith({
+      'policy/tables/rates.xlsx': 'x',
+      'scripts/main/rater.ts': 'export const a: number = 1',
+    })
+    expect(
+      findings.map(({ severity, code, path, message }) => `${severity} ${code} ${path}: ${message}`),
+    ).toEqual([
+      'WARNING unknownFile products/boat/policy/tables/rates.xlsx: Tables are CSV files, so this file is ignored. Save it as .csv, with commas, in UTF-8.',
+      'WARNING unknownFile scripts/main/rater.ts: Plugins are JavaScript, so this file is ignored. Compile it to .js, and put the result in its place.',
+    ])
+  })
+
   test('says how to write a file that has only the list', () => {
     const messages = (name: string, content: object) =>
       compileWith({ [`policy/${name}.json`]: content }).findings.map(({ message }) => message)
