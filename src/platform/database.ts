@@ -9,7 +9,7 @@ import type { Fence } from './tenancy/fence.ts'
 
 export type Query = BatchItem<'sqlite'>
 
-/** One D1 database within one request. Only `batch` and `joined` send queries, and both count. */
+/** One D1 database within one request. Only `batch` and `sharedBatch` send queries, and both count. */
 export type Database = {
   readonly build: DrizzleD1Database
   bind<Q extends Query>(statement: Statement<Q>, values: Readonly<Record<string, unknown>>): Q
@@ -20,7 +20,7 @@ export type Database = {
   /** Sends one atomic batch in one round trip. */
   batch<Q extends Query, T extends Readonly<[Q, ...Q[]]>>(queries: T): Promise<BatchResponse<T>>
   /** Like `batch`, for reads: reads of one request from the same database at the same moment share one round trip. */
-  joined<Q extends Query, T extends Readonly<[Q, ...Q[]]>>(queries: T): Promise<BatchResponse<T>>
+  sharedBatch<Q extends Query, T extends Readonly<[Q, ...Q[]]>>(queries: T): Promise<BatchResponse<T>>
 }
 
 /**
@@ -89,7 +89,7 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
     rawQuery: (text, ...params) =>
       queryOf({ getQuery: () => ({ sql: text, params }), mapResult: result => result, reader: 'drizzle' }),
     batch,
-    joined: queries => joinBatch(calls, binding ?? '', queries, batch),
+    sharedBatch: queries => joinBatch(calls, binding ?? '', queries, batch),
   }
 }
 

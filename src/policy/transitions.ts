@@ -114,7 +114,8 @@ const nextNumber = ({ modifications }: PolicyAggregate): number =>
     1,
   )
 
-export type Carried = { aggregate: PolicyAggregate; modification: Modification }
+/** A policy after a transaction was applied to it, and the modification of that transaction. */
+export type AppliedTransaction = { aggregate: PolicyAggregate; modification: Modification }
 
 // New business as data: which action each state of a policy allows (brief 1.2). Finer states that clients derive (lapsed, expired,
 // pending …) follow from dates and later transactions (brief 1.1) and do not affect the actions here.

@@ -62,7 +62,7 @@ export async function findCandidates(
   database: Database,
   staticNames: readonly string[],
 ): Promise<{ resources: Resource[]; groups: ResourceGroup[] }> {
-  return candidatesOf(await database.joined(candidateQueries(database, staticNames)))
+  return candidatesOf(await database.sharedBatch(candidateQueries(database, staticNames)))
 }
 
 /** The queries of `findCandidates`, for callers that read more in the same round trip. */

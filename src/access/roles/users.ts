@@ -24,9 +24,9 @@ export async function listUsers(
   const page = usersQuery(database, choice, { offset, count: count + 1 })
   const { keepsProviders, keepsRoles } = context.tenant
   const [[rows, [version]], [tied], [given]] = await Promise.all([
-    database.joined([page, versionQuery(database, undefined)]),
-    keepsProviders ? database.joined([providersOfAccounts(database, page)]) : [[]],
-    keepsRoles ? database.joined([rolesOfPageQuery(database, page)]) : [[]],
+    database.sharedBatch([page, versionQuery(database, undefined)]),
+    keepsProviders ? database.sharedBatch([providersOfAccounts(database, page)]) : [[]],
+    keepsRoles ? database.sharedBatch([rolesOfPageQuery(database, page)]) : [[]],
   ])
   const providerOf = new Map(tied.map(({ accountLocator, provider }) => [accountLocator, provider]))
   const givenBy = Map.groupBy(given, ({ accountLocator }) => accountLocator)

@@ -37,7 +37,7 @@ export async function loadNewPolicyContext(
   request: PolicyCreateRequest,
 ): Promise<NewPolicyContext> {
   const locator = readLocator(request.policyholderLocator)
-  const [holders, versions, credits] = await database.joined([
+  const [holders, versions, credits] = await database.sharedBatch([
     policyholderQuery(database, locator),
     versionQuery(database, request.configVersion),
     creditQuery(database, locator),
@@ -99,7 +99,7 @@ export async function loadPolicy(
   database: Database,
   selection: PolicySelection,
 ): Promise<Loaded> {
-  const results = (await database.joined([
+  const results = (await database.sharedBatch([
     ...aggregateQueries(database, selection),
     ...chosenQueries(database, selection, HOLDERS, VERSIONS, CREDITS),
   ])) as unknown[]
@@ -113,7 +113,7 @@ export async function loadPart(
   locator: PolicyLocator,
   part: Part,
 ): Promise<Loaded> {
-  const results = (await database.joined([
+  const results = (await database.sharedBatch([
     ...partQueries(database, locator, part),
     ...chosenQueries(database, { locator }, HOLDERS, VERSIONS, CREDITS),
   ])) as unknown[]

@@ -148,7 +148,7 @@ export async function findRow(
 /** Returns all data tables and range tables of the tenant, with every group that contains one, in one round trip. */
 export async function findAllTables(database: Database): Promise<Candidates> {
   const isTable = inArray(resources.type, ['table', 'rangeTable'])
-  const [found, contents, groups, members] = await database.joined([
+  const [found, contents, groups, members] = await database.sharedBatch([
     database.build.select().from(resources).where(isTable),
     contentsInForce(database, isTable),
     database.build.select().from(resourceGroups).where(eq(resourceGroups.retired, false)),

@@ -204,7 +204,7 @@ async function isOfCurrentHolder(
 ): Promise<boolean> {
   const { locator, version } = making.loaded.policyholder
   const [[rows]] = await Promise.all([
-    database.joined([policyholderQuery(database, locator)]),
+    database.sharedBatch([policyholderQuery(database, locator)]),
     openFor(making, drafts),
   ])
   return rows[0]?.version === version

@@ -14,8 +14,8 @@ import {
 } from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import {
+  type AppliedTransaction,
   assertPolicyAllows,
-  type Carried,
   combineSteps,
   type Planned,
   policyEvent,
@@ -265,7 +265,7 @@ export async function planCancelled(
   context: CancellingContext,
   order: CancellationOrder,
   cancellation?: Cancellation,
-): Promise<Planned & Carried> {
+): Promise<Planned & AppliedTransaction> {
   const { now } = context
   const handling = cancellation?.conflictHandling ?? 'invalidate'
   const cleared = withoutConflicts(before, '', handling, now, CANCELLATION_REMEDY)

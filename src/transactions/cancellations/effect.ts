@@ -22,7 +22,7 @@ import {
   putRecords,
 } from '../../policy/records/aggregate.ts'
 import type { ModificationKind } from '../../policy/records/transactions.ts'
-import { type Carried, newModification } from '../../policy/transitions.ts'
+import { type AppliedTransaction, newModification } from '../../policy/transitions.ts'
 import type { HoldbackTerms, ProductDefinition } from '../../product/configuration.ts'
 import type { EffectContext } from '../../rating/rate.ts'
 
@@ -43,7 +43,7 @@ export function applyCancellation(
   before: PolicyAggregate,
   order: CancellationOrder,
   { product, now, supply, prorated }: EffectContext,
-): Carried {
+): AppliedTransaction {
   const quote = boundQuote(before)
   const { effectiveAt } = order
   const line = lineOf(before, quote)

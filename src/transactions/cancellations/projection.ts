@@ -9,7 +9,7 @@ import { documentsOf } from '../../policy/projection/records.ts'
 import { boundQuote, type PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { isOutstanding } from '../../policy/records/invoice.ts'
 import { type Cancellation, cancellationOf } from '../../policy/records/transactions.ts'
-import type { Carried } from '../../policy/transitions.ts'
+import type { AppliedTransaction } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { CancellationValueResponse } from '../../rating/contract-change.ts'
 import { totalChange } from '../../rating/price.ts'
@@ -59,7 +59,7 @@ export function cancellationResponse(
 /** Returns the refund of a cancellation and the balance owed after it is billed (brief 3.4, 4.5). */
 export function cancellationValue(
   before: PolicyAggregate,
-  billed: Carried,
+  billed: AppliedTransaction,
   product: ProductDefinition,
 ): CancellationValueResponse {
   const { currency } = before.policy

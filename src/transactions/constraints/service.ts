@@ -14,7 +14,7 @@ import { boundQuote, type Quote, quoteParts } from '../../policy/records/aggrega
 import { type Endorsement, quoteOf } from '../../policy/records/transactions.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
 import { type Loaded, selectionBasis } from '../../policy/surroundings.ts'
-import type { Carried } from '../../policy/transitions.ts'
+import type { AppliedTransaction } from '../../policy/transitions.ts'
 import { placeOf, policyholderQuery, requireRow } from '../../policyholders/store.ts'
 import { loadConfiguration, versionQuery } from '../../product/cache.ts'
 import type { Configuration } from '../../product/configuration.ts'
@@ -140,7 +140,7 @@ function contentOfEndorsement(
 /** Returns the policy's content at the modification's time, as if it were carried out. Throws 409 if nothing is covered then. */
 function contentOf(
   loaded: Loaded,
-  { aggregate, quote, modification }: Carried & { readonly quote: Quote },
+  { aggregate, quote, modification }: AppliedTransaction & { readonly quote: Quote },
   { now }: Pick<RequestContext, 'now'>,
 ): Constrainable {
   const line = lineUpTo(aggregate, quote, modification)

@@ -15,7 +15,7 @@ import {
   type Quote,
 } from '../../policy/records/aggregate.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
-import { type Carried, newModification } from '../../policy/transitions.ts'
+import { type AppliedTransaction, newModification } from '../../policy/transitions.ts'
 import { groupsOverTime } from '../../product/fields/groups.ts'
 import { reducedFees } from '../cancellations/effect.ts'
 import { lapseInForce } from '../lapses/lapse.ts'
@@ -26,7 +26,10 @@ import { repricingOf } from './repricing.ts'
  * The policy with the endorsement applied, neither issued nor priced. Problems of its content are in `reported`, so that the
  * caller can reject all of them together.
  */
-export type EndorsementResult = Carried & { readonly quote: Quote; readonly reported: ReportedProblems }
+export type EndorsementResult = AppliedTransaction & {
+  readonly quote: Quote
+  readonly reported: ReportedProblems
+}
 
 /** Rejects with 409 a time without coverage. Takes as many digit locators as `digitsForEndorsement` counts. */
 export function applyEndorsementChanges(

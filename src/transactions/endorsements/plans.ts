@@ -25,7 +25,12 @@ import {
   type UnderwritingResult,
 } from '../../policy/records/transactions.ts'
 import type { Loaded, Part } from '../../policy/surroundings.ts'
-import { assertPolicyAllows, type Carried, type Planned, policyEvent } from '../../policy/transitions.ts'
+import {
+  type AppliedTransaction,
+  assertPolicyAllows,
+  type Planned,
+  policyEvent,
+} from '../../policy/transitions.ts'
 import type { Referral } from '../../rating/rate.ts'
 import type { ConflictHandling } from '../cancellations/contract.ts'
 import { withoutConflicts, withoutModification } from '../mechanism/conflicts.ts'
@@ -108,7 +113,7 @@ export function assertEndorsementAllows(
 export function planEndorsementQuote(
   before: PolicyAggregate,
   endorsement: Endorsement,
-  priced: Carried,
+  priced: AppliedTransaction,
   underwriting: UnderwritingResult,
   now: Instant,
 ): Planned {

@@ -40,7 +40,7 @@ import {
   NeedsWholePolicy,
   paymentSchedule,
 } from '../../policy/surroundings.ts'
-import type { Carried, Planned } from '../../policy/transitions.ts'
+import type { AppliedTransaction, Planned } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { requestRates } from '../../rating/given-rates.ts'
 import { type Attempt, ratingContext, standardFees, underwriteQuote } from '../../rating/rate.ts'
@@ -161,7 +161,7 @@ async function assertContent(
 async function pricedEndorsement(
   { aggregate, modification, quote }: EndorsementResult,
   context: RatingContext,
-): Promise<Carried> {
+): Promise<AppliedTransaction> {
   const unpriced = [...aggregate.perilRuns.values()].filter(
     run => run.madeBy === modification.locator && run.price === undefined,
   )

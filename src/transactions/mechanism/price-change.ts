@@ -10,7 +10,7 @@ import { boundQuote, type Modification, type PolicyAggregate } from '../../polic
 import { findTableUses } from '../../policy/store/aggregates.ts'
 import { loadVersion } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import type { Carried } from '../../policy/transitions.ts'
+import type { AppliedTransaction } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import { policyPriceChangeResponse } from '../../rating/price.ts'
@@ -29,7 +29,7 @@ import {
 export async function priceChangeOf(
   loaded: Loaded,
   { modificationLocator }: { readonly modificationLocator?: Modification['locator'] },
-  carryOut: () => Promise<Carried>,
+  carryOut: () => Promise<AppliedTransaction>,
   attempt: Attempt,
   again?: RateAgain,
 ): Promise<PolicyPriceChangeResponse> {
@@ -161,7 +161,7 @@ export const explainedPriceChange = async (
 
 const plannedViews = (
   before: PolicyAggregate,
-  { aggregate, modification }: Carried,
+  { aggregate, modification }: AppliedTransaction,
   product: ProductDefinition,
 ): Views => ({
   before: policyView(before, boundQuote(before), product, isIssued),

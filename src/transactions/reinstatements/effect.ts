@@ -17,7 +17,7 @@ import {
   putRecords,
 } from '../../policy/records/aggregate.ts'
 import type { Cancellation } from '../../policy/records/transactions.ts'
-import { type Carried, newModification } from '../../policy/transitions.ts'
+import { type AppliedTransaction, newModification } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { EffectContext } from '../../rating/rate.ts'
 import { isFlat } from '../cancellations/effect.ts'
@@ -59,7 +59,7 @@ export function applyReinstatement(
   before: PolicyAggregate,
   { cancellation, effectiveAt, transactionLocator }: ReinstatementOrder,
   { product, now, supply, prorated }: EffectContext,
-): Carried {
+): AppliedTransaction {
   const quote = boundQuote(before)
   const segments = [...before.segments.values()]
   const lost = segments.filter(segment => segment.replacedBy === cancellation.locator)
