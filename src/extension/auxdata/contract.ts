@@ -43,7 +43,11 @@ export const AuxDataKeysQuery = z.object({
   // The first page if left out, although the contract declares it as required.
   page: optional(requestInteger(0, 1_000_000))
     .transform(page => page ?? 0)
-    .openapi({ description: 'Page number, from 0. Each page has 100 keys.', param: { required: true } }),
+    .openapi({
+      type: 'integer',
+      description: 'Page number, from 0. Each page has 100 keys.',
+      param: { required: true },
+    }),
 })
 
 const AuxDataKeyResponse = component('AuxDataKeyResponse', { key: Text, uiType: UiType })
