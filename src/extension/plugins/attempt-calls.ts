@@ -29,7 +29,6 @@ import {
   type LogLine,
   type Missing,
   type PluginCall,
-  type PluginProgram,
   type PluginRunner,
   timeoutOutcome,
 } from './runners/runner.ts'
@@ -385,9 +384,7 @@ function seedOf(text: string): number {
 
 export type Sandbox = {
   readonly runner: PluginRunner
-  readonly programOf: (
-    ...given: Parameters<typeof import('./runners/program.ts').pluginProgram>
-  ) => PluginProgram
+  readonly programOf: typeof import('./runners/program.ts').pluginProgram
   /** Milliseconds that a call may take in all its rounds. If left out, LONGEST_CALL_MS. */
   readonly longestCallMs?: number
 }

@@ -189,10 +189,6 @@ export type UpdateWebhookRequest = z.infer<typeof UpdateWebhookRequest>
 
 const Offset = z.preprocess(wire => wire ?? 0, requestInteger(0)).openapi({ default: 0 })
 
-/** Clients send a list as a parameter for each type, or as one parameter with commas. No type contains a comma. */
-const typesIn = (wire: unknown): unknown =>
-  [wire ?? []].flat().flatMap(one => (typeof one === 'string' ? one.split(',').filter(Boolean) : [one]))
-
 /** At most 1,000 entries; use `offset` for more (resources brief 0.1). */
 export const WebhookListQuery = z.object({
   offset: Offset,
@@ -202,8 +198,9 @@ export const WebhookListQuery = z.object({
   enabled: OptionalBoolean,
   suspended: OptionalBoolean,
   active: OptionalBoolean.describe('Enabled and not suspended.'),
+  // Clients send a parameter for each type, or one with commas, which no type contains.
   eventTypes: z
-    .preprocess(wire => typesIn(wire), list(Name))
+    .preprocess(wire => [wire ?? []].flat().join(',').split(',').filter(Boolean), list(Name))
     .describe('Only webhooks that list any of these types.'),
 })
 export type WebhookListQuery = z.infer<typeof WebhookListQuery>
