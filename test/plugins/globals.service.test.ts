@@ -88,7 +88,44 @@ return [
       [1, 1, 2, 3, 10],
       [1, 0, 2],
     ])
+    const ties = '[{ n: 1, at: 0 }, { n: 0, at: 1 }, { n: 1, at: 2 }, { n: 0, at: 3 }]'
+    const ways = [
+      ...[
+        'a.n > b.n',
+        'a.n >= b.n',
+        '!(a.n < b.n)',
+        'a.n > b.n ? 1 : 0',
+        'a.n < b.n ? -1 : 0',
+        'a.n > b.n && 1',
+      ],
+      ...['a.n >= b.n ? 1 : -1', 'a.n > b.n || -1', '{ valueOf: () => a.n - b.n }', 'a.n > b.n ? 1 : NaN'],
+    ]
+    for (const way of ways)
+      expect(await value(`return ${ties}.sort((a, b) => (${way})).map(one => one.at)`), way).toEqual([
+        ...(way.endsWith('-1') && !way.includes('>=') ? [3, 1, 2, 0] : [1, 3, 0, 2]),
+      ])
+    expect(
+      await value(`
+const holes = [3, , undefined, 1, , 2]
+const sorted = holes.toSorted((a, b) => a - b)
+holes.sort((a, b) => a > b)
+const numbers = new Float64Array([3, 1, 2])
+return [holes.slice(0, 4), 3 in holes, 4 in holes, holes.length, sorted, 5 in sorted, [...numbers.toSorted((a, b) => a < b)], [...numbers], [...numbers.sort((a, b) => a > b)],
+  [].sort.call({ length: 2, 0: 'b', 1: 'a' }, (a, b) => a > b)]`),
+    ).toEqual([
+      ...[[1, 2, 3, null], true, false, 6, [1, 2, 3, null, null, null], true],
+      ...[[3, 2, 1], [3, 1, 2], [1, 2, 3], { length: 2, 0: 'a', 1: 'b' }],
+    ])
     expect((await outcomeOf(runner, 'return [1, 2].sort("up")')).failure?.reason).toMatch(/^TypeError/)
+  })
+
+  it('sorts a long list as the language does', async () => {
+    expect(
+      await value(`
+const list = Array.from({ length: 50000 }, (_, at) => ({ n: Math.imul(at, 2654435761) % 1000, at }))
+const sorted = list.toSorted((a, b) => a.n - b.n)
+return sorted.every((one, at) => at === 0 || sorted[at - 1].n < one.n || (sorted[at - 1].n === one.n && sorted[at - 1].at < one.at))`),
+    ).toBe(true)
   })
 
   it('gets the same message for a name that does not exist, and what to do without it', async () => {

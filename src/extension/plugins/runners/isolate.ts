@@ -15,7 +15,7 @@ import {
 } from './runner.ts'
 
 /** Part of every isolate's name. Raise it when a change of the sandbox's own code changes how a program runs. */
-const SANDBOX_FORMAT = 7
+const SANDBOX_FORMAT = 8
 
 type Entrypoint = { run(call: string, packed: Packed): Promise<unknown> }
 

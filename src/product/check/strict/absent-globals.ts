@@ -33,7 +33,8 @@ function declarationsIn(node: ScriptNode): unknown[] {
     return (node.left as ScriptNode).type === 'MemberExpression' ? [] : [node.left]
   if (node.type === 'CatchClause') return [node.param].filter(Boolean)
   if (/^Import\w*Specifier$/.test(node.type)) return [node.local]
-  if (node.type === 'VariableDeclarator' || node.type === 'ClassDeclaration') return [node.id].filter(Boolean)
+  if (/^(?:VariableDeclarator|ClassDeclaration|ClassExpression)$/.test(node.type))
+    return [node.id].filter(Boolean)
   return []
 }
 

@@ -19,6 +19,7 @@ test.each([
   'URL = "address"; exports.url = URL',
   'try { load() } catch (performance) { throw performance }',
   'fetch: for (;;) break fetch',
+  'exports.Buffer = class Buffer {}; exports.run = function fetch() {}',
   'exports.text = "fetch()" // fetch()',
 ])('%s is not reported', script => {
   expect(found(script)).toEqual([])

@@ -168,28 +168,52 @@ export function addGlobals(): void {
     return decoded
   })
 
-  // Authors write (a, b) => a > b. The language leaves open what that sorts to, and engines differ.
-  type Compare = ((a: unknown, b: unknown) => unknown) | undefined
-  const ordered = (compare: Compare): Compare =>
-    typeof compare !== 'function'
-      ? compare
-      : (a, b) => {
-          const order = compare(a, b)
-          if (typeof order !== 'boolean') return order
-          if (order) return 1
-          return compare(b, a) === true ? -1 : 0
-        }
+  // Authors write (a, b) => a > b, or a > b ? 1 : 0. The language leaves open what these sort to, and engines differ. A merge always
+  // asks the same questions: whether a later entry belongs first and, if the answer says neither, whether the earlier one belongs after.
+  type Compare = (a: unknown, b: unknown) => unknown
+  type List = { length: number; [index: number]: unknown }
   const call = Function.prototype.call.bind(Function.prototype.call) as (...given: unknown[]) => unknown
-  for (const name of ['sort', 'toSorted'] as const) {
-    const own = Array.prototype[name]
-    define(
-      Array.prototype,
-      name,
-      {
-        [name](this: unknown, compare?: Compare) {
-          return call(own, this, ordered(compare))
-        },
-      }[name],
-    )
+  const sortBy = (list: List, compare: Compare): List => {
+    const comesBefore = (later: unknown, earlier: unknown): boolean => {
+      const order = compare(later, earlier) as number
+      return order < 0 || (!(order > 0) && (compare(earlier, later) as number) > 0)
+    }
+    const { length } = list
+    let [from, to]: [unknown[], unknown[]] = [[], []]
+    // As in the language, `undefined` comes last, and then the entries that are absent.
+    let present = 0
+    for (let at = 0; at < length; at += 1) {
+      if (!(at in list)) continue
+      present += 1
+      const value = list[at]
+      if (value !== undefined) from[from.length] = value
+    }
+    const count = from.length
+    for (let width = 1; width < count; width *= 2) {
+      for (let start = 0; start < count; start += 2 * width) {
+        const middle = Math.min(start + width, count)
+        const end = Math.min(middle + width, count)
+        let [left, right] = [start, middle]
+        for (let at = start; at < end; at += 1) {
+          const isLater = right < end && (left === middle || comesBefore(from[right], from[left]))
+          to[at] = isLater ? from[right++] : from[left++]
+        }
+      }
+      ;[from, to] = [to, from]
+    }
+    for (let at = 0; at < present; at += 1) list[at] = at < count ? from[at] : undefined
+    for (let at = present; at < length; at += 1) delete list[at]
+    return list
   }
+  for (const prototype of [Array.prototype, Reflect.getPrototypeOf(Int8Array.prototype) as Int8Array])
+    for (const name of ['sort', 'toSorted'] as const) {
+      const own = prototype[name]
+      const methods = {
+        [name](this: List, compare?: Compare): unknown {
+          if (typeof compare !== 'function') return call(own, this, compare)
+          return sortBy(name === 'sort' ? this : (call(own, this, () => 0) as List), compare)
+        },
+      }
+      define(prototype, name, methods[name])
+    }
 }
