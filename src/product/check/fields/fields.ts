@@ -93,6 +93,19 @@ function checkName(name: string, seen: Set<string>, report: ValueReport): void {
   seen.add(name)
 }
 
+/** Types that other systems have, and what serves for them here. */
+const TYPES_ELSEWHERE: readonly (readonly [RegExp, string])[] = [
+  [/^(?:int|integer|long|whole)$/i, `'number' with "decimalPlaces": 0`],
+  [/^(?:decimal|double|float|numeric|currency|money|amount|percent|percentage)$/i, `'number'`],
+  [/^(?:bool|boolean|checkbox|toggle|yes_?no)$/i, `'select' with "values": ["yes", "no"]`],
+  [/^(?:enum|choice|dropdown|radio|option|list)$/i, `'select'`],
+  [/^(?:text|textarea|str|varchar|char|uuid|url)$/i, `'string'`],
+  [/^(?:date_?time|timestamp|time)$/i, `'date' with "precision": "second"`],
+  [/^(?:file|image|photo|attachment|document|upload)$/i, `'media'`],
+  [/^(?:object|struct|record|fieldset)$/i, `'group'`],
+  [/^(?:tel|telephone|mobile)$/i, `'phone'`],
+]
+
 function compileField(
   file: FieldFile,
   report: ValueReport,
@@ -102,7 +115,9 @@ function compileField(
   const { owner, isGroup } = context
   const ofType = report.at('type')
   if (!isFieldType(type)) {
-    const message = `The field '${name}' has the type '${type}'. Use one of ${fieldTypes.join(', ')}.${report.suggestion(type, fieldTypes)}`
+    const other = TYPES_ELSEWHERE.find(([pattern]) => pattern.test(type))
+    const hint = other ? ` Write ${other[1]}.` : report.suggestion(type, fieldTypes)
+    const message = `The field '${name}' has the type '${type}'. Use one of ${fieldTypes.join(', ')}.${hint}`
     ofType.error('unknownFieldType', message)
     return undefined
   }

@@ -65,11 +65,21 @@ export function checkRequires(
     for (const match of withoutComments(source).matchAll(REQUIRE)) {
       const request = match[2]!
       if (!request.startsWith('.') && !needed.has(path)) continue
-      const message = `The script requires '${request}', which is not under scripts/. Add the file or correct the path.`
+      const message = `The script requires '${request}', which is not under scripts/. ${remedyFor(request)}`
       if (targetsOf(path, request, scripts).length === 0)
         report.at({ path: `scripts/${path}`, ...positionAt(match.index) }).warning('missingScript', message)
     }
   }
+}
+
+/** Modules that belong to Node. */
+const OF_NODE =
+  /^node:|^(?:assert|buffer|child_process|cluster|crypto|dns|events|fs|https?|net|os|path|perf_hooks|process|querystring|stream|timers|tls|url|util|vm|worker_threads|zlib)(?:\/|$)/
+
+function remedyFor(request: string): string {
+  if (request.startsWith('.')) return 'Add the file or correct the path.'
+  if (OF_NODE.test(request)) return 'It belongs to Node, and plugins have only the language and socotraApi.'
+  return `Add it as scripts/lib/${request.replace(/\.[cm]?js$/, '')}.js, built into one file if it is a package (node_modules and package.json are not read), or correct the path.`
 }
 
 const EXPORTED = /(?<![.\w$])(?:module\.)?exports\.([\w$]+)\s*=(?!=)/g

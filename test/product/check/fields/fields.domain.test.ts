@@ -130,6 +130,20 @@ describe('compiling a field', () => {
   })
 })
 
+test.each([
+  ['integer', `Write 'number' with "decimalPlaces": 0.`],
+  ['boolean', `Write 'select' with "values": ["yes", "no"].`],
+  ['text', `Write 'string'.`],
+  ['datetime', `Write 'date' with "precision": "second".`],
+  ['file', `Write 'media'.`],
+  ['slect', `Did you mean 'select'?`],
+])('the type %s of another system gets the type that serves for it', (type, hint) => {
+  const { findings } = compileWith({ 'policy/policy.json': { fields: [{ name: 'a', type }] } })
+  expect(findings.map(({ message }) => message)).toEqual([
+    `The field 'a' has the type '${type}'. Use one of string, number, date, select, lookup, email, phone, group, media. ${hint}`,
+  ])
+})
+
 describe('the check of fields', () => {
   test.each<[string, unknown, string]>([
     ['no name', { type: 'string' }, 'missingProperty'],

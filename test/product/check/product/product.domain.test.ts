@@ -579,6 +579,21 @@ describe('references', () => {
     ])
   })
 
+  test('says how to add a package, and that the modules of Node do not exist', () => {
+    const { findings } = compileWith({
+      ...policyWith({ plugins: { getUnderwritingResult: { path: 'main/underwriter.js' } } }),
+      'scripts/main/underwriter.js':
+        "require('dayjs')\nrequire('node:fs')\nrequire('crypto')\nexports.getUnderwritingResult = 1",
+      'scripts/node_modules/dayjs/package.json': { main: 'dayjs.min.js' },
+      'scripts/node_modules/dayjs/dayjs.min.js': '',
+    })
+    expect(findings.filter(one => one.code === 'missingScript').map(one => one.message)).toEqual([
+      "The script requires 'dayjs', which is not under scripts/. Add it as scripts/lib/dayjs.js, built into one file if it is a package (node_modules and package.json are not read), or correct the path.",
+      "The script requires 'node:fs', which is not under scripts/. It belongs to Node, and plugins have only the language and socotraApi.",
+      "The script requires 'crypto', which is not under scripts/. It belongs to Node, and plugins have only the language and socotraApi.",
+    ])
+  })
+
   test('does not report files that only comments require', () => {
     expect(
       found({
