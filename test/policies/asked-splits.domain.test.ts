@@ -57,6 +57,13 @@ describe('The proration plugin', () => {
     ])
   })
 
+  it('receives the premium of a renewal that the cancellation also removes as followingAmount', async () => {
+    const { boat, calls } = await splitting()
+    await boat.renew('2032-03-01')
+    await boat.cancel('2030-07-15')
+    expect(calls).toEqual([['2030-07-15', [['premium', '1200.00', '2030-03-01', '1200.00']]]])
+  })
+
   it('receives all amounts, including fees, of a cancellation from the start, which may hold back a part', async () => {
     const { boat, calls } = await splitting({ fees: { mooring: 60 } })
     await boat.cancel('2030-03-01')

@@ -62,16 +62,18 @@ export function openSplits(
 
 type Touched = Span & FollowingRun
 
-function splitRuns({ perilRuns, policy }: PolicyAggregate, line: Line, modification: Modification) {
+function splitRuns({ perilRuns, perils, policy }: PolicyAggregate, line: Line, modification: Modification) {
   const { locator: by } = modification
   const splits: Omit<SplitOfRun, 'following'>[] = []
+  // A renewal makes new perils of the same group.
+  const groupOf = ({ perilLocator }: PerilRun): Uuid => perils.get(perilLocator)!.renewalGroup
   const touched = new Map<Uuid, Touched[]>()
   for (const run of perilRuns.values()) {
     if (run.madeBy === by) continue
     const pieces = piecesOf(run, line, policy.timeZone)
     const stretches = [...replacedStretches(pieces, by), ...restoredStretches(pieces, by)]
-    const changed = touched.get(run.perilLocator) ?? []
-    touched.set(run.perilLocator, changed)
+    const changed = touched.get(groupOf(run)) ?? []
+    touched.set(groupOf(run), changed)
     for (const { start, end, amounts } of stretches) changed.push({ start, end, amounts, run })
     for (const stretch of stretches) {
       const split = firstUnstatedSplit(run, stretch, modification)
@@ -81,7 +83,7 @@ function splitRuns({ perilRuns, policy }: PolicyAggregate, line: Line, modificat
   return splits.map(
     (split): SplitOfRun => ({
       ...split,
-      following: touched.get(split.run.perilLocator)!.filter(one => one.start >= split.end),
+      following: touched.get(groupOf(split.run))!.filter(one => one.start >= split.end),
     }),
   )
 }
