@@ -2,8 +2,10 @@
 // more. In a scenario that would hide a misspelled name.
 import type { z } from 'zod'
 import { didYouMean } from '../../src/kernel/text.ts'
+import { TIMESTAMP } from '../../src/platform/wire.ts'
 import { issuesOf } from '../../src/platform/wire-problem.ts'
 import type { Path } from './format.ts'
+import { TIME_FORMS } from './times.ts'
 
 type Internals = {
   readonly type: string
@@ -63,5 +65,10 @@ export function readBody<S extends z.ZodType>(
   if (unknown.length > 0) return { problems: unknown }
   const read = schema.safeParse(body)
   if (read.success) return { value: read.data }
-  return { problems: issuesOf(read.error).map(({ path, message }) => ({ path, message })) }
+  const problems = issuesOf(read.error).map(({ path, message }) => ({
+    path,
+    // Authors write days, which the service never sees.
+    message: message.replaceAll(TIMESTAMP, `must be ${TIME_FORMS}`),
+  }))
+  return { problems }
 }

@@ -299,7 +299,7 @@ function expectations(
   if (Array.isArray(wanted)) {
     // A list of names means exactly these documents.
     compare(
-      [...wanted].map(String).sort(),
+      wanted.map(one => (typeof one === 'object' ? JSON.stringify(one) : String(one))).sort(),
       documents.map(one => one.fileName).sort(),
       [...path, 'documents'],
       timeZone,

@@ -69,7 +69,8 @@ export const OptionalName = optional(Name)
 export const LongName = shortText(256)
 export const OptionalLongName = optional(LongName)
 
-const TIMESTAMP = 'must be a time in milliseconds since 1970-01-01T00:00Z, as an integer or its digits'
+/** What a timestamp must be, for messages. */
+export const TIMESTAMP = 'must be a time in milliseconds since 1970-01-01T00:00Z, as an integer or its digits'
 
 /** An integer of any size. `z.int()` ends at 2^53 and would report larger numbers as not whole. */
 const WholeNumber = z.number().refine(Number.isInteger, { abort: true }).openapi({ type: 'integer' })

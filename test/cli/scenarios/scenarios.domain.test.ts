@@ -173,11 +173,23 @@ describe('expectations', () => {
     ['policy: { originalContractEndTimestamp: 2028-01-02 }', 'got       2028-01-01'],
     ['newInvoices: [{}]', 'newInvoices (1 entry expected, 0 entries got)'],
     ['documents: { schedule.pdf: Ada }', "documents['schedule.pdf'] (the step creates no document)"],
+    [
+      'documents: [{ displayName: Schedule }]',
+      'expected  ["{\\"displayName\\":\\"Schedule\\"}"]\n        got       []',
+    ],
     ['refused: policyValidation', 'refused (the step succeeded)'],
   ])('do not hold: %s', async (expectation, shown) => {
     const { exit, out } = await outcome(`  ${expectation}`)
     expect(out).toContain(shown)
     expect(exit).toBe(1)
+  })
+
+  test.each([
+    ['{}', "'renewalEndTimestamp' is missing; it must be a day such as '2027-01-31', or a time"],
+    ['{ renewalEndTimestamp: soon }', "'renewalEndTimestamp' must be a day such as '2027-01-31', or a time"],
+  ])('a time that is missing or wrong in %s names the forms of scenarios', async (body, message) => {
+    const { root } = starterWith(`name: One${BICYCLE}steps:\n  - issue:\n  - renew: ${body}\n`)
+    expect((await bindery('test', root)).out).toContain(message)
   })
 
   test('may name a refusal by its code and a part of its message', async () => {
