@@ -6,7 +6,7 @@ import {
   type WorkItemResponse,
   type WorkListResponse,
 } from '../../../src/servicing/work-lists/contract.ts'
-import { callApi, callOk } from '../../support/api.ts'
+import { type Answer, callApi, callOk } from '../../support/api.ts'
 import { addDatabases, boundDatabase, poolBinding, prepareDatabases } from '../../support/databases.ts'
 import { leaveOutPolicy } from '../../support/journal/exclusions.ts'
 import { type Motor, motorTenant, roundTrips } from '../../support/motor.ts'
@@ -88,8 +88,16 @@ async function insert(from: number, to: number, binding = poolBinding(1), shard 
 const rowsRead = ({ headers }: { headers: Headers }): number =>
   Number(/rows;desc="(\d+) read/.exec(headers.get('server-timing')!)![1])
 
+/** Reads again if the service read the tenant as well, because that reads rows, and happens every 5 s by the clock. */
+async function read<Body>(path: string): Promise<Answer<Body>> {
+  for (;;) {
+    const answer = await callApi<Body>('GET', path, { token: motor.token })
+    if (answer.headers.get('server-timing')!.includes('renewed;desc="0"')) return answer
+  }
+}
+
 const page = (list: string, query = '', pageSize = PAGE) =>
-  callApi<WorkListResponse>('GET', `/workLists/${list}?pageSize=${pageSize}${query}`, { token: motor.token })
+  read<WorkListResponse>(`/workLists/${list}?pageSize=${pageSize}${query}`)
 
 async function readAll(list: string, pageSize: number): Promise<WorkItemResponse[]> {
   const found: WorkItemResponse[] = []
@@ -170,7 +178,7 @@ it('no list scans a table or sorts more than one page of each kind', async () =>
 
 it('counts stop at 1,000, and cost no more for a larger book', async () => {
   type Counts = { workList: string; count: number; hasMore: boolean }[]
-  const counted = () => callApi<Counts>('GET', '/workLists', { token: motor.token })
+  const counted = () => read<Counts>('/workLists')
   const before = await counted()
   expect(roundTrips(before).d1).toBe(1)
   expect(before.body.find(({ workList }) => workList === 'pastDue')).toEqual({
