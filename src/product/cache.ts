@@ -249,7 +249,7 @@ export const withArchive = <T>(
   })
 
 /** The version of the compiler's output. Increase it when the output changes, so that a newer Worker compiles again. */
-const COMPILER_FORMAT = 4
+const COMPILER_FORMAT = 5
 
 /** A configuration as it is stored. Each of the tenant's tables is stored once, in a product; `tables` names that product. */
 type StoredConfiguration = Omit<Configuration, 'tables'> & { tables: Record<string, string> }

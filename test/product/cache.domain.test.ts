@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { compiledText, loadedConfiguration, readCompiledText } from '../../src/product/cache.ts'
+import { packFolder } from '../../cli/folder.ts'
+import type { Tenant } from '../../src/platform/tenancy.ts'
+import { compiledKey, compiledText, loadedConfiguration, readCompiledText } from '../../src/product/cache.ts'
+import { compileArchive } from '../../src/product/compile.ts'
 import type { Configuration } from '../../src/product/configuration.ts'
 import { lookUpKey } from '../../src/product/templates/effects.ts'
 import { compileTemplate } from '../../src/product/templates/liquid.ts'
@@ -25,6 +28,25 @@ test('a compiled configuration can be written as text and read back, and a share
   expect(back).toEqual(configuration)
   expect(back.tables.rate).toBe(back.products.boat!.tables.rate)
   expect(text.split('large')).toHaveLength(2)
+})
+
+test('a configuration that an earlier compiler wrote is not read: with other properties, the format is another', async () => {
+  const names = new Set<string>()
+  for (const example of ['motor', 'home', 'commercial_property']) {
+    const { configuration: compiled } = await compileArchive(
+      packFolder(`examples/${example}/configuration`).zip,
+    )
+    for (const part of [compiled!, ...Object.values(compiled!.products)])
+      for (const name of Object.keys(part)) names.add(name)
+  }
+  const key = compiledKey({ locator: 'of-tenant', generation: 1 } as Tenant, 'hash')
+  // If this list changes, increase COMPILER_FORMAT: the Worker then compiles the archives of all tenants again.
+  expect(`${key.split('.').at(-2)}: ${[...names].sort().join(' ')}`).toBe(
+    '5: books calculations cancellationTypes currency defaultPaymentTerms displayName documents endReminders endorsements exposures ' +
+      'features fees fields invoicing lapse legacyCancellationProration locator name paymentFields paymentSchedules plugins ' +
+      'policyholderFields policyholderForm products renewals roles scripts secrets staticDocuments strict tables taxes templates ' +
+      'testUsers timeZone underwriting',
+  )
 })
 
 test('a look-up prefers the table of the product to the one that all products share', () => {
