@@ -174,6 +174,17 @@ describe('A change of the search terms', () => {
     expect(termChange(product, before, after)).toEqual({ all: false, added: [], removed: [] })
   })
 
+  it('removes a value also as an earlier release stored it, with its blanks', () => {
+    const before = aggregate({ runs: [vehicle(plate('B-GL  1985')), vehicle(plate('kept'))] })
+    const after = aggregate({ runs: [vehicle(plate('kept'))] })
+    expect(termChange(product, before, after).removed.map(({ term }) => term)).toEqual([
+      'b-gl 1985',
+      'b-gl  1985',
+    ])
+    const same = aggregate({ runs: [vehicle(plate('B-GL  1985'))] })
+    expect(termChange(product, before, same).removed.map(({ term }) => term)).toEqual(['kept'])
+  })
+
   it('replaces all terms when the configuration version changes', () => {
     const before = aggregate({ runs: [vehicle(plate('a'))] })
     const after = { ...before, policy: { ...before.policy, configVersion: 2 } }

@@ -11,7 +11,7 @@ import { type Search, type SearchTerm, termMatches } from '../../platform/search
 import { policyholders } from '../../policyholders/tables.ts'
 import type { FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
-import { termsOf, valuesOf } from '../../product/fields/values.ts'
+import { storedTermsOf, type TermReader, termsOf, valuesOf } from '../../product/fields/values.ts'
 import { policyProperties } from '../projection/characteristics.ts'
 import { type Cut, type Policy, type PolicyAggregate, selectedQuoteIfAny } from '../records/aggregate.ts'
 import type { ModificationKind } from '../records/transactions.ts'
@@ -280,16 +280,19 @@ export function termChange(
 ): TermChange {
   const zone = after.policy.timeZone
   const current = searchableData(after, product)
-  const distinctTerms = (data: Iterable<Searched>): Map<string, SearchTerm> =>
-    new Map([...data].flatMap(one => dataTerms(one, zone)).map(term => [JSON.stringify(term), term] as const))
+  const distinctTerms = (data: Iterable<Searched>, read = termsOf): Map<string, SearchTerm> =>
+    new Map(
+      [...data].flatMap(one => dataTerms(one, zone, read)).map(term => [JSON.stringify(term), term] as const),
+    )
   if (before?.policy.configVersion !== after.policy.configVersion)
     return { all: true, added: [...distinctTerms(current.values()).values()], removed: [] }
 
   const former = searchableData(before, product)
   const added = distinctTerms(dataMissingFrom(current, former))
-  const removed = distinctTerms(dataMissingFrom(former, current))
+  const removed = distinctTerms(dataMissingFrom(former, current), storedTermsOf)
   for (const key of added.keys()) removed.delete(key)
-  if (removed.size > 0) for (const key of distinctTerms(current.values()).keys()) removed.delete(key)
+  if (removed.size > 0)
+    for (const key of distinctTerms(current.values(), storedTermsOf).keys()) removed.delete(key)
   return { all: false, added: [...added.values()], removed: [...removed.values()] }
 }
 
@@ -346,14 +349,14 @@ type Replaceable = {
   readonly cuts?: readonly Cut[]
 }
 
-function dataTerms({ data, fields }: Searched, zone: TimeZone): SearchTerm[] {
+function dataTerms({ data, fields }: Searched, zone: TimeZone, read: TermReader): SearchTerm[] {
   return fields.flatMap(field => [
-    ...(field.searchable ? termsOf(field, valuesOf(data.values, field.name), zone) : []),
+    ...(field.searchable ? read(field, valuesOf(data.values, field.name), zone) : []),
     ...(field.fields ?? [])
       .filter(inner => inner.searchable)
       .flatMap(inner => {
         const groups = data.groups.filter(group => group.fieldName === field.name)
-        return groups.flatMap(group => termsOf(inner, valuesOf(group.values, inner.name), zone))
+        return groups.flatMap(group => read(inner, valuesOf(group.values, inner.name), zone))
       }),
   ])
 }

@@ -232,15 +232,30 @@ const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
 export const termOf = (value: string): string => prefixOf(value).trimEnd()
 
 /** Like a term, but a blank at the end stays: the beginning `de ` is that of `de la Cruz`, not of `Dexter`. */
-function prefixOf(value: string): string {
-  const text = foldText(value).replace(/\s+/g, ' ').trimStart()
+const prefixOf = (value: string): string => cutTerm(foldText(value).replace(/\s+/g, ' ').trimStart())
+
+function cutTerm(text: string): string {
   if (isAscii(text)) return text.slice(0, LONGEST_TERM)
   return Array.from(text).slice(0, LONGEST_TERM).join('')
 }
 
-/** The unique terms of the values. A date is found by its stored milliseconds and as a day. */
-export function termsOf(field: FieldDefinition, values: readonly string[], zone: TimeZone): SearchTerm[] {
-  const terms = values.flatMap(value => searchTexts(field, value, zone)).map(termOf)
+/** Returns the unique terms of the values. A date is found by its stored milliseconds and as a day. */
+export const termsOf: TermReader = (field, values, zone) =>
+  readTerms(field, values, zone, text => [termOf(text)])
+
+/** Like `termsOf`, with the terms under which an earlier release stored the values: it kept their blanks. */
+export const storedTermsOf: TermReader = (field, values, zone) =>
+  readTerms(field, values, zone, text => [termOf(text), cutTerm(foldText(text))])
+
+export type TermReader = (field: FieldDefinition, values: readonly string[], zone: TimeZone) => SearchTerm[]
+
+function readTerms(
+  field: FieldDefinition,
+  values: readonly string[],
+  zone: TimeZone,
+  read: (text: string) => string[],
+): SearchTerm[] {
+  const terms = values.flatMap(value => searchTexts(field, value, zone)).flatMap(read)
   return [...new Set(terms)].map(term => ({ field: field.name, term }))
 }
 
