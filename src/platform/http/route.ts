@@ -134,8 +134,8 @@ type Description = {
 }
 
 /**
- * A JSON body. Without one (no bytes, `""` or `null`; brief 0.12), a schema whose properties are all optional reads `{}`. For any
- * other schema, `required: false` gives the handler undefined, and `required: true` is 400. `largestBytes` defaults to 4 MiB.
+ * A JSON body. Without one (no bytes, `""` or `null`; brief 0.12), a schema whose properties are all optional reads `{}`, except with
+ * PUT. Otherwise `required: false` gives the handler undefined, and `required: true` is 400. `largestBytes` defaults to 4 MiB.
  * `isPassedOn` is as in `JsonReading`; the handler must then never copy the body by assignment.
  */
 export type JsonBody<Schema extends z.ZodType, Required extends boolean> = {

@@ -174,7 +174,7 @@ function previewTokenOf(route: Route, { request }: Exchange): string | undefined
 type ReadBody = { body: unknown; file: FilePart | Upload | undefined; sent: SentBody }
 
 async function readBody(
-  { body, form }: Route,
+  { method, body, form }: Route,
   { request }: Exchange,
   place: FilePlace,
   upload: Upload | undefined,
@@ -190,16 +190,18 @@ async function readBody(
   }
   if (!body) return { body: undefined, file: upload, sent: undefined }
   const { bytes, value } = await readJson(request, body)
-  const parsed = value === undefined ? absentBody(body) : parseOrRefuse(body.schema, value, 'invalidRequest')
+  const parsed =
+    value === undefined ? absentBody(method, body) : parseOrRefuse(body.schema, value, 'invalidRequest')
   return { body: parsed, file: undefined, sent: { bytes } }
 }
 
 /**
  * Returns what the handler gets without a body: that of `{}` if all properties are optional, even where the contract requires the
- * body, because clients then send none (brief 0.12 and 1.6).
+ * body, because clients then send none (brief 0.12 and 1.6). Not for PUT: it replaces what there is, and a body that got lost must
+ * not replace it by defaults.
  */
-function absentBody({ schema, required }: NonNullable<Route['body']>): unknown {
-  for (const nothing of [undefined, {}]) {
+function absentBody(method: Route['method'], { schema, required }: NonNullable<Route['body']>): unknown {
+  for (const nothing of method === 'put' ? [] : [undefined, {}]) {
     const result = schema.safeParse(nothing)
     if (result.success) return result.data
   }

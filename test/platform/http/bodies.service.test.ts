@@ -25,6 +25,11 @@ const call = mounted([
     },
     handle: async ({ body }) => body,
   }),
+  publicRoutes('Test').put('/defaults', {
+    ...route,
+    body: { schema: z.object({ count: z.int().default(3) }), required: true },
+    handle: async ({ body }) => body,
+  }),
   publicRoutes('Test').post('/needed', {
     ...route,
     body: { schema: z.object({ name: z.string(), count: z.int() }), required: true, largestBytes: 1_000 },
@@ -65,6 +70,12 @@ describe('A request with', () => {
       expect(await call('POST', '/defaults', { body: '{}' })).toMatchObject({ text: '{"count":3}' })
     },
   )
+
+  it.each(WITHOUT_BODY)('%s is rejected where it would replace a record', async (_, init: RequestInit) => {
+    const { status, text } = await call('PUT', '/defaults', init)
+    expect([status, JSON.parse(text).message]).toEqual([400, 'The request is missing; it must be an object.'])
+    expect(await call('PUT', '/defaults', { body: '{}' })).toMatchObject({ text: '{"count":3}' })
+  })
 
   it.each(WITHOUT_BODY)('%s is rejected where a property is required', async (_, init: RequestInit) => {
     const reply = await call('POST', '/needed', init)
