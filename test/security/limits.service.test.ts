@@ -218,6 +218,11 @@ it('behind trusted proxies, the last address that is not a proxy counts', () => 
   expect(from('[2001:db8::7]:51234')).toBe('2001:db8::7')
   expect(from('[::ffff:203.0.113.7]:443')).toBe('203.0.113.7')
   expect(from('2001:db8::7')).toBe('2001:db8::7')
+  // The list of proxies may be written like this, too.
+  expect(from('9.9.9.9, 203.0.113.7, 10.0.0.2:80', '127.0.0.1,::ffff:10.0.0.2')).toBe('203.0.113.7')
+  expect(from('9.9.9.9, 203.0.113.7, [2001:db8::2]:80', '[::ffff:127.0.0.1], [2001:db8::2]')).toBe(
+    '203.0.113.7',
+  )
 })
 
 it('a local service has no limits', async () => {

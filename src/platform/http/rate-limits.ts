@@ -44,7 +44,7 @@ const CONNECTION = '127.0.0.1'
  */
 export function clientAddress(headers: Headers, trusted: string): string {
   if (trusted.trim() === 'cloudflare') return headers.get('cf-connecting-ip') ?? CONNECTION
-  const proxies = new Set(trusted.split(',').map(proxy => proxy.trim()))
+  const proxies = new Set(trusted.split(',').map(plainAddress))
   if (!proxies.has(CONNECTION)) return CONNECTION
   const addresses = (headers.get('x-forwarded-for') ?? '').split(',').map(plainAddress)
   return addresses.findLast(address => address !== '' && !proxies.has(address)) ?? CONNECTION
