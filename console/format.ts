@@ -84,11 +84,15 @@ export function date(time: string, precision: string | undefined): string {
   return precision === 'second' ? moment(time) : day(time)
 }
 
-/** A time in epoch milliseconds, of the years 2001 to 2100. Locators are shorter, and quoted text is as somebody entered it. */
-const EPOCH_MS = /(?<![\d.,'-])[1-4]\d{12}(?![\d'])(?![.,]\d)/g
+/** A time in epoch milliseconds, from the year 2001 on. Locators are shorter, and quoted text is as somebody entered it. */
+const EPOCH_MS = /(?<![\d.,'-])[1-9]\d{12,14}(?![\d'])(?![.,]\d)/g
+
+/** The end of the year 9999, the latest time that the service accepts. */
+const LATEST_MS = 253_402_300_799_999
 
 /** Returns a message of the service with its times as people read them. */
-export const readableTimes = (message: string): string => message.replace(EPOCH_MS, dayOrMoment)
+export const readableTimes = (message: string): string =>
+  message.replace(EPOCH_MS, time => (Number(time) <= LATEST_MS ? dayOrMoment(time) : time))
 
 /** Formats a span. `to` is exclusive. */
 export const span = (from: string | number, to: string | number): string =>

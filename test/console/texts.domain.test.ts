@@ -19,6 +19,14 @@ describe('messages of the service', () => {
     ).toMatch(/^The effective time .*2025.* must be before the effective end .*2036\.$/)
   })
 
+  test('show times of all years from 2001 to 9999', () => {
+    expect(readableTimes('From 1000000000000 to 4102444800000, 32503680000000 or 253402214400000.')).toMatch(
+      /^From .*2001.* to .*2100.*, .*3000.* or .*9999\.$/,
+    )
+    expect(readableTimes('From 8000000000000.')).toMatch(/2223/)
+    expect(readableTimes('The limit is 253402300800000.')).toBe('The limit is 253402300800000.')
+  })
+
   test('show a time at a field as people read it', () => {
     const faults = faultsOf({
       fieldErrors: [{ ontologyUri: 'effectiveTimestamp', message: 'must be before 2082758400000' }],
