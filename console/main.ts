@@ -7,6 +7,7 @@ import { skipLink, topBar } from './frame.ts'
 import { desk } from './open-desk.ts'
 import { loading, problemNote } from './parts.ts'
 import { endSession, session } from './session.ts'
+import { mayLeave } from './unsaved.ts'
 import { holderView, homeView, searchView } from './view/home.ts'
 import { SignIn } from './view/sign-in.ts'
 import { FRAME, SIGN_IN as SIGN_IN_WORDS } from './words.ts'
@@ -190,7 +191,12 @@ async function navigate(): Promise<void> {
   if (!mine.signal.aborted) finishNavigation()
 }
 
-addEventListener('hashchange', () => {
+addEventListener('hashchange', ({ oldURL }) => {
+  if (!mayLeave()) {
+    // The page stays, and gets its address back.
+    history.pushState(null, '', oldURL)
+    return
+  }
   // A message appears on the page to which the action leads, and disappears on the next page.
   if (!isJustSaid) draw({ said: undefined })
   isJustSaid = false

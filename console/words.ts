@@ -189,6 +189,7 @@ export const FRAME = {
   search: 'Find a policy by its locator or the beginning of a name',
   searchHint: 'Locator, name, number plate …',
   skip: 'Skip to content',
+  discard: 'Your entries are not saved. Leave the page and discard them?',
   test: 'Test',
   signOut: 'Sign out',
   loading: (what: string): string => `Loading ${what}`,

@@ -5,6 +5,7 @@ import { type Child, h, part, type View } from '../element.ts'
 import { holderOf, productDetail, products } from '../find.ts'
 import { personName } from '../format.ts'
 import { emptyNote } from '../parts.ts'
+import { useUnsaved } from '../unsaved.ts'
 import type { Field, Policy, Policyholder, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { scopeProvider, withSurroundings } from './allowed.ts'
@@ -38,6 +39,7 @@ function NewHolder({ product }: { readonly product: ProductDetail }): View {
   const submission = useSubmission<Policyholder>(({ locator }) =>
     openRecord(`#/policyholder/${encodeURIComponent(locator)}`, DESK.policyholderSaved),
   )
+  useUnsaved(filled !== NOTHING && submission.state !== 'done')
   const values = newRecordFields(fields, filled).fieldValues
   const missing = missingOfHolder(fields, filled)
   return page(
@@ -85,6 +87,19 @@ export async function newQuoteView(policyholderLocator: string, name: string): P
   return part(NewQuote, { key: product.name, holder, product, choices })
 }
 
+function ProductChoice({ choices, chosen, address }: ProductsShown): View {
+  return selectInput(DESK.product, choices, chosen, name => {
+    location.hash = `${address}/${encodeURIComponent(name)}`
+  })
+}
+
+type ProductsShown = {
+  readonly choices: readonly Option[]
+  readonly chosen: string
+  /** The address of the form for the first product. */
+  readonly address: string
+}
+
 type QuoteShown = {
   readonly holder: Policyholder
   readonly product: ProductDetail
@@ -103,6 +118,7 @@ function NewQuote({ holder, product, choices }: QuoteShown): View {
     openRecord(`#/policy/${encodeURIComponent(locator)}/quotes`, DESK.quoteSaved),
   )
   const { faults } = submission
+  const stays = useUnsaved((filled !== NOTHING || added.length > 0) && submission.state !== 'done')
   const uploads = useUploads()
   const policyholder: Scope = {
     kind: 'policyholder',
@@ -135,9 +151,8 @@ function NewQuote({ holder, product, choices }: QuoteShown): View {
           'div',
           { class: 'fields' },
           choices.length > 1 &&
-            selectInput(DESK.product, choices, product.name, name => {
-              location.hash = `${address}/${encodeURIComponent(name)}`
-            }),
+            // The key shows the present product again if the user chose another and then stayed.
+            part(ProductChoice, { key: `product ${stays}`, choices, chosen: product.name, address }),
           dayInput(DESK.starts, start, setStart, {
             isRequired: true,
             fault: faults.get('policyStartTimestamp'),

@@ -1,6 +1,6 @@
 // More of the desk in a real browser: home insurance with files, dependent choices and documents; lost and slow responses,
 // concurrent changes of a policy, sessions that end, phones and permissions.
-import type { Page } from 'playwright-core'
+import type { Dialog, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
 import { DAY_MS, type Desk, EUROS, type Locator, plainRequest, startDesk } from './desk-steps.ts'
@@ -158,6 +158,54 @@ describe.skipIf(!BROWSER)('The desk under difficult conditions', () => {
     await desk.open('Endorse')
     await page.keyboard.press('Escape')
     await expect.poll(() => desk.dialog.count()).toBe(0)
+  })
+
+  test('asks before a form with entries is left', async () => {
+    const { locator } = await desk.paidPolicy()
+    const { policyholderLocator } = await desk.policyOf(locator)
+    const asked: string[] = []
+    let leaves = false
+    const respond = (question: Dialog): Promise<void> => {
+      asked.push(question.type())
+      return leaves ? question.accept() : question.dismiss()
+    }
+    const address = `#/new/quote/${policyholderLocator}`
+    const hash = () => page.evaluate('location.hash')
+    await page.route('**/products', async route => {
+      const response = await route.fetch()
+      const [motor] = (await response.json()) as object[]
+      await route.fulfill({ response, json: [motor, { ...motor, name: 'other', displayName: 'Other' }] })
+    })
+    await desk.go(`/policyholder/${policyholderLocator}`)
+    page.on('dialog', respond)
+    // Nothing is asked without entries.
+    await page.getByRole('link', { name: 'New quote' }).click()
+    await settled(page)
+    await page.goBack()
+    await settled(page)
+    expect([await hash(), asked]).toEqual([`#/policyholder/${policyholderLocator}`, []])
+    await page.getByRole('link', { name: 'New quote' }).click()
+    await settled(page)
+    await page.getByLabel('Years without a claim').fill('8')
+    await page.goBack()
+    await expect.poll(() => asked).toEqual(['confirm'])
+    await expect.poll(hash).toBe(address)
+    expect(await page.getByLabel('Years without a claim').inputValue()).toBe('8')
+    const product = page.getByLabel('Product', { exact: true })
+    await product.selectOption('other')
+    await expect.poll(() => product.inputValue()).toBe('private_motor')
+    expect(asked.splice(0)).toEqual(['confirm', 'confirm'])
+    leaves = true
+    await page.reload()
+    expect(asked).toEqual(['beforeunload'])
+    await settled(page)
+    await page.getByLabel('Years without a claim').fill('9')
+    await page.locator('a.brand').click()
+    await expect.poll(() => asked).toEqual(['beforeunload', 'confirm'])
+    await settled(page)
+    expect(await hash()).toBe('#/')
+    page.off('dialog', respond)
+    await page.unrouteAll()
   })
 
   test('does not overwrite what others have changed meanwhile', async () => {
