@@ -1,14 +1,22 @@
 // Reports of policies whose later transactions are taken back by one that takes effect before them. A year costs 1,200.00 and 10 %
 // tax, from 1 January 2030.
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { Refusal } from '../../src/kernel/errors.ts'
 import { type Instant, LATEST, type TimeZone } from '../../src/kernel/time.ts'
 import type { ReportedPolicy, ReportKind, ReportParameters } from '../../src/reporting/kind.ts'
 import { bordereau } from '../../src/reporting/kinds/bordereau.ts'
 import { charges } from '../../src/reporting/kinds/charges.ts'
 import { earnedPremium, writtenPremium } from '../../src/reporting/kinds/premiums.ts'
+import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
+import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
 import { month } from '../support/boat-product.ts'
-import { expectRowsBalance } from '../support/journal-checks.ts'
+import { expectJournalConsistent, expectRowsBalance } from '../support/journal-checks.ts'
+import { attemptAt } from '../support/policy-story.ts'
+import { size } from '../support/sizes.ts'
 import { BOOK_CONFIGURATION, Boat } from '../support/twelve-boats.ts'
+
+const SEED = 20261201
 
 const SURROUNDINGS = {
   configuration: BOOK_CONFIGURATION,
@@ -121,6 +129,108 @@ it('an endorsement changes the premium of a renewal when the renewal begins', as
   expect([writtenIn(boat, 12), taxIn(boat, 12)]).toEqual([[1_200, -600], 60])
   expectNeverNegative(boat)
 })
+
+describe('a year that costs 12,000.00 from October on, and then 1,200.00 again from July on', () => {
+  const backAgain = async (): Promise<Boat> => {
+    const boat = await Boat.made()
+    await boat.endorse(month(2), month(9), 12_000)
+    return await boat.endorse(month(3), month(6), 1_200)
+  }
+
+  it('gives October back in October', async () => {
+    const boat = await backAgain()
+    expect([7, 9, 10].map(count => premiumAt(boat, count))).toEqual([
+      { written: 1_200, unearned: 500 },
+      { written: 1_200, unearned: 300 },
+      { written: 1_200, unearned: 200 },
+    ])
+    expect([writtenIn(boat, 6), writtenIn(boat, 9)]).toEqual([[], [2_700, -2_700]])
+    expect([taxIn(boat, 6), taxIn(boat, 9)]).toEqual([0, 0])
+    expectNeverNegative(boat)
+  })
+
+  it('is cancelled from September and reinstated', async () => {
+    const boat = await backAgain()
+    await boat.cancel(month(4), month(8))
+    expect([7, 9, 10].map(count => premiumAt(boat, count))).toEqual([
+      { written: 1_200, unearned: 500 },
+      { written: 800, unearned: 0 },
+      { written: 800, unearned: 0 },
+    ])
+    expectNeverNegative(boat)
+    await boat.reinstate(month(4, 2))
+    expect(premiumAt(boat, 9)).toEqual({ written: 1_200, unearned: 300 })
+    expectNeverNegative(boat)
+  })
+})
+
+it('an endorsement changes a peril at once that the endorsement of a later time does not rate', async () => {
+  const boat = await Boat.made()
+  const endorse = (now: Instant, from: Instant, changes: object): Promise<Boat> =>
+    boat.record(now, async loaded => {
+      const request = EndorsementCreateRequest.parse({
+        endorsementName: 'change',
+        startTimestamp: from,
+        state: 'issued',
+        ...changes,
+      })
+      return (await decideEndorsement(loaded, { action: 'create', request }, attemptAt(now))).planned
+    })
+  await endorse(month(1), month(1), {
+    addExposures: [{ exposureName: 'hull', fieldValues: { yearly: '2400' }, perils: [{ name: 'sinking' }] }],
+  })
+  const second = [...boat.loaded.aggregate.exposures.keys()][1]
+  const dearer = { exposureLocator: second, fieldValues: { yearly: '12000' } }
+  await endorse(month(2), month(9), { updateExposures: [dearer] })
+  await boat.endorse(month(3), month(6), 1_800)
+  expect([writtenIn(boat, 6), writtenIn(boat, 9)]).toEqual([[300], [2_400]])
+  expectNeverNegative(boat)
+})
+
+const steps = fc.array(
+  fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        kind: fc.constant('endorse' as const),
+        from: fc.nat(23),
+        yearly: fc.constantFrom(12, 1_200, 2_400, 12_000),
+      }),
+    },
+    fc.record({ kind: fc.constant('renew' as const) }),
+    fc.record({ kind: fc.constant('cancel' as const), from: fc.nat(23) }),
+    fc.record({ kind: fc.constant('reinstate' as const) }),
+  ),
+  { minLength: 2, maxLength: 7 },
+)
+
+it(
+  `in any order of changes, unearned premium is never negative (seed ${SEED})`,
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async all => {
+        const boat = await Boat.made()
+        for (const [at, step] of all.entries()) {
+          const now = month(0, at + 2)
+          try {
+            if (step.kind === 'endorse') await boat.endorse(now, month(step.from), step.yearly)
+            else if (step.kind === 'renew') await boat.renew(now, month(24))
+            else if (step.kind === 'cancel') await boat.cancel(now, month(step.from))
+            else if (boat.loaded.aggregate.cancellations.size > 0) await boat.reinstate(now)
+          } catch (problem) {
+            // The policy does not allow the step.
+            if (!(problem instanceof Refusal)) throw problem
+          }
+        }
+        const moments = Array.from({ length: 25 }, (_, count) => month(count))
+        expectJournalConsistent(boat.posted, boat.loaded.aggregate, moments)
+        expectNeverNegative(boat)
+      }),
+      { seed: SEED, numRuns: size(40, 3_000) },
+    )
+  },
+  size(60_000, 3_000_000),
+)
 
 it('the bordereau lists an endorsement that changes no amount', async () => {
   const boat = await Boat.made()

@@ -1,6 +1,6 @@
 // What an issued transaction posts: its charges in double entry, and the spans over which its premium is earned.
 import type { Uuid } from '../../kernel/locators.ts'
-import { containsTime, type Instant, type Span } from '../../kernel/time.ts'
+import { containsTime, type Instant, later as laterOf, type Span } from '../../kernel/time.ts'
 import { chargesOf } from '../bills/amounts-due.ts'
 import { type Charge, isPayable } from '../bills/charge.ts'
 import { isIssued, isListed, type Line, lineUpTo, segmentsInForce } from '../fold/line.ts'
@@ -42,14 +42,15 @@ function postings(
     later.set(at, entries)
     return entries
   }
-  const termStartAt = termStarts(aggregate, modification)
+  const postsAt = postingTimes(aggregate, modification)
   for (const charge of chargesOf(aggregate, modification)) {
-    const entries = entriesAt(termStartAt(charge.start))
+    const run = 'perilRunLocator' in charge ? aggregate.perilRuns.get(charge.perilRunLocator) : undefined
+    const entries = entriesAt(postsAt(run ?? charge))
     if (isPayable(charge)) entries.add({ account: 'unbilled' }, charge.amount.minor)
     addCharge(entries, charge)
   }
-  for (const { peril, start, end, minor } of premiumSpans(aggregate, modification))
-    entriesAt(termStartAt(start)).add({ account: 'premium', peril, start, end }, -minor)
+  for (const { run, peril, start, end, minor } of premiumSpans(aggregate, modification))
+    entriesAt(postsAt(run)).add({ account: 'premium', peril, start, end }, -minor)
   for (const other of takenBackBy(aggregate, modification)) {
     const posted = known.get(other.locator) ?? postings(aggregate, other, known)
     known.set(other.locator, posted)
@@ -82,10 +83,10 @@ function takenBackBy(aggregate: PolicyAggregate, modification: Modification): Mo
   }
   if (!ENDING.has(kind)) return []
   const earlier = earlierThan(aggregate, modification)
-  const termToCome = earlier.find(one => one.kind === 'renewal' && one.effectiveAt > effectiveAt)
-  // Transactions that took effect before may have changed a term to come, if it had been agreed then.
+  const firstToCome = earlier.find(one => one.effectiveAt > effectiveAt)
+  // Transactions that took effect before may have changed one to come, if it had been agreed then.
   return earlier.filter(
-    one => one.effectiveAt > effectiveAt || (termToCome !== undefined && one.number > termToCome.number),
+    one => one.effectiveAt > effectiveAt || (firstToCome !== undefined && one.number > firstToCome.number),
   )
 }
 
@@ -95,17 +96,31 @@ const earlierThan = ({ modifications }: PolicyAggregate, { number }: Modificatio
     .sort((a, b) => a.number - b.number)
 
 /**
- * Returns a function that gives the time as of which the transaction posts an amount for cover from a time on: the start of the
- * term, if an endorsement changes a term to come, otherwise its own time.
+ * Returns a function that gives the time as of which the transaction posts an amount of a peril run or fee: usually its own time. An
+ * endorsement changes a term to come at the start of that term, and cover to which an earlier endorsement gave a price from a later
+ * time on, at that time.
  */
-function termStarts(aggregate: PolicyAggregate, modification: Modification): (start: Instant) => Instant {
+function postingTimes(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+): (source: Pick<PerilRun, 'start'> & Partial<Pick<PerilRun, 'perilLocator'>>) => Instant {
   const { effectiveAt, kind } = modification
-  if (kind !== 'endorsement') return () => effectiveAt
-  const starts = earlierThan(aggregate, modification)
-    .filter(one => one.kind === 'renewal' && one.effectiveAt > effectiveAt)
-    .map(one => one.effectiveAt)
-    .sort((a, b) => a - b)
-  return start => starts.findLast(one => one <= start) ?? effectiveAt
+  const later =
+    kind === 'endorsement'
+      ? earlierThan(aggregate, modification).filter(one => one.effectiveAt > effectiveAt)
+      : []
+  if (later.length === 0) return () => effectiveAt
+  const laterAt = new Map(later.map(one => [one.locator, one.effectiveAt]))
+  const termStarts = later.filter(one => one.kind === 'renewal').map(one => one.effectiveAt)
+  const changed = Map.groupBy(
+    [...aggregate.perilRuns.values()].filter(run => laterAt.has(run.madeBy)),
+    run => run.perilLocator,
+  )
+  return ({ start, perilLocator }) => {
+    const runs = (perilLocator && changed.get(perilLocator)) || []
+    const starts = [...termStarts, ...runs.map(run => laterAt.get(run.madeBy)!)]
+    return starts.filter(one => one <= start).reduce(laterOf, effectiveAt)
+  }
 }
 
 function addCharge(entries: Entries, charge: Charge): void {
@@ -131,8 +146,8 @@ function addCharge(entries: Entries, charge: Charge): void {
   }
 }
 
-/** Premium of a peril over a span, in minor units. */
-type PremiumSpan = Span & { readonly peril: string; readonly minor: number }
+/** Premium of a run over a span, in minor units. `peril` is its name. */
+type PremiumSpan = Span & { readonly run: PerilRun; readonly peril: string; readonly minor: number }
 
 /**
  * Returns how the transaction changes the spans over which premium is earned. A run counts by the contiguous spans in which it is
@@ -142,7 +157,7 @@ function premiumSpans(aggregate: PolicyAggregate, modification: Modification): P
   const { kind, locator: by } = modification
   const { perils, perilRuns, policy } = aggregate
   const premiumSpanOf = (run: PerilRun, minor: number, { start, end }: Span): PremiumSpan => {
-    return { peril: perils.get(run.perilLocator)?.name ?? '', start, end, minor }
+    return { run, peril: perils.get(run.perilLocator)?.name ?? '', start, end, minor }
   }
   if (kind === 'feeUpdate' || kind === 'scheduleChange') return []
   if (kind === 'creation')
