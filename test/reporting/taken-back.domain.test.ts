@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { type Instant, LATEST, type TimeZone } from '../../src/kernel/time.ts'
+import { openingsOf } from '../../src/policy/journal/history.ts'
 import type { ReportedPolicy, ReportKind, ReportParameters } from '../../src/reporting/kind.ts'
 import { bordereau } from '../../src/reporting/kinds/bordereau.ts'
 import { charges } from '../../src/reporting/kinds/charges.ts'
@@ -119,6 +120,19 @@ describe('a cancellation from 1 July', () => {
     expect(writtenIn(boat, 12)).toEqual([1_200, 1_200, -2_400])
     expectNeverNegative(boat)
   })
+})
+
+it('a policy that was migrated with an issued renewal begins with it when the renewal begins', async () => {
+  const boat = await renewed()
+  boat.posted.splice(0, boat.posted.length, ...openingsOf(boat.loaded.aggregate, month(4)))
+  expect(boat.posted.map(row => row.effectiveAt)).toEqual([month(4), month(12)])
+  expect(premiumAt(boat, 5)).toEqual({ written: 1_200, unearned: 700 })
+  await boat.cancel(month(5), month(6))
+  expect([7, 13].map(count => premiumAt(boat, count))).toEqual([
+    { written: 600, unearned: 0 },
+    { written: 600, unearned: 0 },
+  ])
+  expectNeverNegative(boat)
 })
 
 it('an endorsement changes the premium of a renewal when the renewal begins', async () => {

@@ -7,7 +7,7 @@ import { fromMinor, zero } from '../../src/kernel/money.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import { FeeUpdateRequest } from '../../src/policy/contract/billing.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
-import { disbursementRow, journalOfChange, openingOf } from '../../src/policy/journal/history.ts'
+import { disbursementRow, journalOfChange, openingsOf } from '../../src/policy/journal/history.ts'
 import type { JournalRow, StoredJournalRow } from '../../src/policy/journal/rows.ts'
 import { isOutstanding } from '../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
@@ -236,7 +236,7 @@ export async function twelveBoats(): Promise<{
 
 const asMigrated = ({ loaded }: Boat, at: Instant): BookedBoat => ({
   loaded,
-  rows: stored([openingOf(loaded.aggregate, at)!]),
+  rows: stored(openingsOf(loaded.aggregate, at)),
 })
 
 /** The first boat, as if migrated from another system in February. */

@@ -2,7 +2,7 @@
 // difference between the policy before and after it. The history of a policy goes through all of these times in order.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Money } from '../../kernel/money.ts'
-import type { Instant } from '../../kernel/time.ts'
+import { type Instant, later } from '../../kernel/time.ts'
 import { isIssued, isListed, lineOf, type ModificationFilter } from '../fold/line.ts'
 import {
   acceptedQuote,
@@ -13,7 +13,7 @@ import {
 import type { Payment } from '../records/invoice.ts'
 import { BillEntries, type InvoiceState, invoiceStateAt, invoiceStateIn } from './bills.ts'
 import { Entries } from './entries.ts'
-import type { JournalEntry, JournalKind, JournalRow } from './rows.ts'
+import { isBillingEntry, type JournalEntry, type JournalKind, type JournalRow } from './rows.ts'
 import { postingsOf, segmentAt } from './transaction.ts'
 
 /**
@@ -72,27 +72,36 @@ export function journalOf(aggregate: PolicyAggregate): JournalRow[] {
 }
 
 /**
- * Returns the row with which a policy from another system begins. It sums everything up to then (`rows`), with premium by the spans
- * over which it is earned and receivables by invoice. Undefined if nothing remains to post.
+ * Returns the rows with which a policy from another system begins: one that sums everything up to then (`rows`), with premium by the
+ * spans over which it is earned and receivables by invoice, and one for each later time as of which something was posted. Empty if
+ * nothing remains to post.
  */
-export function openingOf(
+export function openingsOf(
   aggregate: PolicyAggregate,
   at: Instant,
   rows: readonly JournalRow[] = journalOf(aggregate),
-): JournalRow | undefined {
-  if (rows.length === 0) return undefined
-  const sums = new Entries()
+): JournalRow[] {
+  const sums = new Map<Instant, Entries>()
   const dues = new Map(
     rows.flatMap(({ entries }) => entries.flatMap(one => (one.due ? [[one.invoice, one.due] as const] : []))),
   )
-  for (const { entries } of rows)
-    for (const { minor, payment: _payment, invoice, due: _due, ...place } of entries)
+  for (const { effectiveAt, entries } of rows)
+    for (const entry of entries) {
+      const { minor, payment: _payment, invoice, due: _due, ...place } = entry
+      const time = isBillingEntry(entry) ? at : later(at, effectiveAt)
+      const own = sums.get(time) ?? new Entries()
+      sums.set(time, own)
       if (place.account === 'receivable')
-        sums.add({ ...place, ...(invoice && { invoice, due: dues.get(invoice)! }) }, minor)
-      else sums.add(place, minor)
-  const entries = sums.list()
-  if (entries.length === 0) return undefined
-  return { ...rowAt(aggregate, 'opening', at), entries }
+        own.add({ ...place, ...(invoice && { invoice, due: dues.get(invoice)! }) }, minor)
+      else own.add(place, minor)
+    }
+  return [...sums]
+    .sort(([a], [b]) => a - b)
+    .map(([effectiveAt, own]) => ({
+      ...rowAt(aggregate, 'opening', at, { effectiveAt }),
+      entries: own.list(),
+    }))
+    .filter(({ entries }) => entries.length > 0)
 }
 
 /** Returns the row of credit that was paid out to a policyholder. The amount is positive. */
@@ -161,7 +170,6 @@ function rowsOf(
         .filter(({ entries }) => entries.length > 0 || isListed(modification))
         .map(({ effectiveAt, entries }) => ({
           ...rowAt(aggregate, kind, at, { ...modification, effectiveAt }),
-          effectiveAt,
           modificationLocator,
           entries,
         }))
@@ -185,15 +193,17 @@ function rowAt(
   aggregate: PolicyAggregate,
   kind: JournalKind,
   at: Instant,
-  modification?: Modification,
+  {
+    effectiveAt = at,
+    number = Number.POSITIVE_INFINITY,
+  }: Partial<Pick<Modification, 'effectiveAt' | 'number'>> = {},
 ): Omit<JournalRow, 'entries'> {
   const { locator, policyholderLocator, productName, currency } = aggregate.policy
   const quote = acceptedQuote(aggregate) ?? selectedQuoteIfAny(aggregate)
   // The policy as it was then. A transaction that was issued later does not count, even if it was accepted before.
-  const counts: ModificationFilter = one =>
-    isIssued(one) && one.issuedAt! <= at && one.number <= (modification?.number ?? Number.POSITIVE_INFINITY)
+  const counts: ModificationFilter = one => isIssued(one) && one.issuedAt! <= at && one.number <= number
   const line = quote ? lineOf(aggregate, quote, counts) : []
-  const segmentLocator = segmentAt(line, modification?.effectiveAt ?? at)
+  const segmentLocator = segmentAt(line, effectiveAt)
   return {
     policyLocator: locator,
     policyholderLocator,
@@ -201,7 +211,7 @@ function rowAt(
     currency,
     kind,
     at,
-    effectiveAt: at,
+    effectiveAt,
     ...(segmentLocator && { segmentLocator }),
   }
 }

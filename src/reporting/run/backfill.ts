@@ -9,7 +9,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import { BOOKS } from '../../platform/database/migrations.ts'
 import type { Database } from '../../platform/database.ts'
 import { Entries } from '../../policy/journal/entries.ts'
-import { journalOf, openingOf } from '../../policy/journal/history.ts'
+import { journalOf, openingsOf } from '../../policy/journal/history.ts'
 import { isBillingEntry, type JournalRow, type StoredJournalRow } from '../../policy/journal/rows.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
@@ -39,8 +39,7 @@ export function missingRows(
     if (posted.length > 0) return []
     const later = history.filter(({ at }) => at > migratedAt)
     const before = history.filter(({ at }) => at <= migratedAt)
-    const opening = before.length > 0 ? openingOf(aggregate, migratedAt, before) : undefined
-    return [...(opening ? [opening] : []), ...later]
+    return [...openingsOf(aggregate, migratedAt, before), ...later]
   }
   return history.flatMap(row => withoutPosted(row, posted))
 }

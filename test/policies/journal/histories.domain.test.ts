@@ -4,7 +4,7 @@ import { describe, it } from 'vitest'
 import type { CurrencyCode } from '../../../src/kernel/money.ts'
 import { add, type Instant } from '../../../src/kernel/time.ts'
 import { isBilled } from '../../../src/policy/bills/amounts-due.ts'
-import { journalOfChange, openingOf } from '../../../src/policy/journal/history.ts'
+import { journalOfChange, openingsOf } from '../../../src/policy/journal/history.ts'
 import type { JournalRow } from '../../../src/policy/journal/rows.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
 import type { Example } from '../../support/configurations.ts'
@@ -88,8 +88,7 @@ describe('The journal of migrated policies', () => {
           )
           for (const [place, loaded] of book.policies.entries()) {
             const { aggregate } = loaded
-            const opening = openingOf(begun.policies[place]!.aggregate, begun.now)
-            const own = [...(opening ? [opening] : []), ...rows[place]!]
+            const own = [...openingsOf(begun.policies[place]!.aggregate, begun.now), ...rows[place]!]
             expectRowsBalance(own)
             expectWrittenIsPriceChanges(own, aggregate)
             expectEarnedSumsToWritten(own, aggregate, [begun.now])

@@ -8,7 +8,7 @@ import { commit, type Guard, type NewTimer } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import { putTexts, rowTexts } from '../../../platform/database/rows.ts'
 import type { Database, Query } from '../../../platform/database.ts'
-import { disbursementRow, journalOfChange, openingOf } from '../../../policy/journal/history.ts'
+import { disbursementRow, journalOfChange, openingsOf } from '../../../policy/journal/history.ts'
 import type { JournalRow } from '../../../policy/journal/rows.ts'
 import { termChange } from '../../../policy/list/store.ts'
 import type { PolicyAggregate } from '../../../policy/records/aggregate.ts'
@@ -119,13 +119,13 @@ export function prepareOutcome(
   }
 }
 
-/** Returns the journal rows. A policy begins with one row. Changes of existing policies, and disbursements, have separate rows. */
+/** Returns the journal rows. A policy begins with those of its opening. Changes of existing policies, and disbursements, follow. */
 const journalRows = (
   { accountLocator }: store.MigrationAccount,
   { policies, changes, disbursements: paidOut }: Converted,
   at: Instant,
 ): JournalRow[] => [
-  ...policies.flatMap(policy => openingOf(policy, at) ?? []),
+  ...policies.flatMap(policy => openingsOf(policy, at)),
   ...changes.flatMap(({ before, after }) => journalOfChange(before, after, at)),
   ...paidOut.map(({ locator, amount }) => disbursementRow(accountLocator, locator, amount, at)),
 ]
