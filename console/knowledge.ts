@@ -1,7 +1,7 @@
 // A policy in two dimensions of time: when something applies (effective time), and from when to when it was known.
 import { sum } from './decimal.ts'
 import { msOf } from './format.ts'
-import type { Modification, Peril, PerilSegment, Policy, Segment } from './wire.ts'
+import type { Cancellation, Modification, Peril, PerilSegment, Policy, Segment } from './wire.ts'
 
 /** A step of what was known: from `at` until the next step. */
 export type Step = {
@@ -156,3 +156,13 @@ export function current<
     .sort((a, b) => msOf(a.startTimestamp) - msOf(b.startTimestamp))
   return known.find(row => msOf(row.endTimestamp) > at) ?? known.at(-1)
 }
+
+/** Returns the cancellation in force that was issued last. Only this one can be reinstated: cover ends by it. */
+export const cancellationToReinstate = (all: readonly Cancellation[]): Cancellation | undefined =>
+  all
+    .filter(
+      ({ state, reinstatements = [] }) =>
+        state === 'issued' && reinstatements.every(one => one.state !== 'issued'),
+    )
+    .sort((a, b) => Number(a.issuedTimestamp) - Number(b.issuedTimestamp))
+    .at(-1)

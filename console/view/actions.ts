@@ -4,6 +4,7 @@ import { type ActionButton, actionButtons } from '../action-buttons.ts'
 import { get } from '../api.ts'
 import { type Child, part } from '../element.ts'
 import { cancellationTypes } from '../find.ts'
+import { cancellationToReinstate } from '../knowledge.ts'
 import { desk, productOf } from '../open-desk.ts'
 import type { Cancellation, Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
@@ -63,10 +64,7 @@ const reinstate = (policy: Policy): ActionButton => ({
   open: async close => {
     const path = `/policies/${encodeURIComponent(policy.locator)}/cancellations`
     const [{ Reinstate }, all] = await Promise.all([desk(), get<Cancellation[]>(path)])
-    const cancellation = all.findLast(
-      ({ state, reinstatements = [] }) =>
-        state === 'issued' && reinstatements.every(one => one.state !== 'issued'),
-    )
+    const cancellation = cancellationToReinstate(all)
     if (!cancellation) throw new Error(DESK.notReinstatable)
     return part(Reinstate, { policy, cancellation, close })
   },

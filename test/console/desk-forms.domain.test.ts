@@ -10,7 +10,8 @@ import {
 } from '../../console/desk/peril-form.ts'
 import { faultsOf } from '../../console/desk/places.ts'
 import { changes, type Filled, filledFrom, NOTHING, newRecordFields } from '../../console/desk/values.ts'
-import type { Field, PerilSegment, Policy } from '../../console/wire.ts'
+import { cancellationToReinstate } from '../../console/knowledge.ts'
+import type { Cancellation, Field, PerilSegment, Policy } from '../../console/wire.ts'
 
 const field = (name: string, more: Partial<Field> = {}): Field => ({
   name,
@@ -270,4 +271,16 @@ describe('The changes of a transaction', () => {
     expect(differences(same, same, product, 10)).toEqual([])
     expect(differences(same, policy({ channel: ['broker'] }, []), product, 200)).toEqual([])
   })
+})
+
+test('The cancellation to reinstate is the one that was issued last, even if it was created first', () => {
+  const cancellation = (locator: string, more: object) =>
+    ({ locator, state: 'issued', reinstatements: [], ...more }) as unknown as Cancellation
+  const first = cancellation('first', { issuedTimestamp: '1000' })
+  const second = cancellation('second', { issuedTimestamp: '999' })
+  const draft = cancellation('draft', { state: 'draft', issuedTimestamp: undefined })
+  expect(cancellationToReinstate([first, second, draft])?.locator).toBe('first')
+  const back = { ...first, reinstatements: [{ state: 'issued' }] } as unknown as Cancellation
+  expect(cancellationToReinstate([back, second, draft])?.locator).toBe('second')
+  expect(cancellationToReinstate([back, draft])).toBeUndefined()
 })
