@@ -36,7 +36,11 @@ export class Images {
   }
 
   #read(source: string): DocumentImage {
-    const address = source.replace(/\s+/g, '')
+    // Base64 may have blanks, and its signs may be percent-encoded. The engine reads `base64` only in this case.
+    const address = source
+      .replace(/\s+/g, '')
+      .replace(/%(?:2b|2f|3d)/gi, decodeURIComponent)
+      .replace(/^[^,]*/, head => head.toLowerCase())
     const known = this.#known.get(address)
     if (known) return known
     this.#budget.count('images')
@@ -49,7 +53,7 @@ export class Images {
   }
 
   #picture(address: string): DocumentImage {
-    const base64 = /^data:[^,]*;base64,([A-Za-z0-9+/=]+)$/.exec(address)?.[1]
+    const base64 = /^data:[^,]*;base64,([A-Za-z0-9+/=]+)$/i.exec(address)?.[1]
     const bytes = base64 === undefined ? undefined : Buffer.from(base64, 'base64')
     const size = bytes && (isPng(bytes) ? this.#pngSize(bytes) : jpegSize(bytes))
     if (!size)
@@ -101,12 +105,38 @@ const isPng = (bytes: Buffer): boolean => bytes.length > 8 && bytes.readUInt32BE
 function jpegSize(bytes: Buffer): { width: number; height: number } | undefined {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return undefined
   let at = 2
+  let isTurned = false
   while (at + 9 < bytes.length && bytes[at] === 0xff) {
     const marker = bytes[at + 1]!
-    if (isFrame(marker)) return sizeIfPositive(bytes.readUInt16BE(at + 7), bytes.readUInt16BE(at + 5))
+    if (isFrame(marker)) {
+      const [height, width] = [bytes.readUInt16BE(at + 5), bytes.readUInt16BE(at + 7)]
+      return isTurned ? sizeIfPositive(height, width) : sizeIfPositive(width, height)
+    }
+    if (marker === EXIF) isTurned ||= isTurnedIn(bytes.subarray(at + 4, at + 2 + bytes.readUInt16BE(at + 2)))
     at += 2 + bytes.readUInt16BE(at + 2)
   }
   return undefined
+}
+
+const EXIF = 0xe1
+/** Its values from 5 to 8 are photos of cameras that were held upright. The engine turns them. */
+const ORIENTATION = 0x0112
+
+/** Whether the camera's notes say that the picture is to be turned by 90 degrees, so that its width becomes its height. */
+function isTurnedIn(notes: Buffer): boolean {
+  if (notes.toString('latin1', 0, 6) !== 'Exif\0\0') return false
+  const tiff = notes.subarray(6)
+  const isLittle = tiff.toString('latin1', 0, 2) === 'II'
+  const number = (at: number, bytes: 2 | 4): number => {
+    if (at + bytes > tiff.length) return 0
+    return isLittle ? tiff.readUIntLE(at, bytes) : tiff.readUIntBE(at, bytes)
+  }
+  const start = number(4, 4)
+  for (let entry = 0; entry < number(start, 2); entry += 1) {
+    const at = start + 2 + 12 * entry
+    if (number(at, 2) === ORIENTATION) return number(at + 8, 2) > 4
+  }
+  return false
 }
 
 const sizeIfPositive = (width: number, height: number): { width: number; height: number } | undefined =>

@@ -15,7 +15,8 @@ const LIMITS = {
   cells: [12_000, 'cells in its tables'],
   images: [200, 'images'],
   imageBytes: [10_000_000, 'bytes of images'],
-  imagePixels: [12_000_000, 'pixels in one image'],
+  /** The pixels of a JPEG, and of a PNG that is not unpacked, cost nothing here, but readers of the PDF need memory for them. */
+  imagePixels: [100_000_000, 'pixels in one image'],
   /** Bytes of one PNG. Reading it needs many times that size. */
   pngBytes: [4_000_000, 'bytes in one PNG'],
   /** Pixels of all images that must be unpacked: PNGs with transparency or interlacing. */

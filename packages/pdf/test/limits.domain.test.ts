@@ -39,7 +39,7 @@ test.each([
     '50000 elements of headers',
   ],
   ['images', Array.from({ length: 201 }, (_, at) => image(pngOf(1, at + 1))).join(''), '200 images'],
-  ['pixels', image(pngAddress(10_000, 10_000, 2, packedZeros(10))), '12000000 pixels in one image'],
+  ['pixels', image(pngAddress(10_000, 10_001, 2, packedZeros(10))), '100000000 pixels in one image'],
   [
     'pixels to unpack',
     image(pngAddress(3_000, 3_000, 6, packedZeros(10))),
