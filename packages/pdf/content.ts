@@ -260,7 +260,7 @@ function onBaseline(element: HtmlElement, own: Style, around: Style): Style {
 const hasText = ({ tag, drawing, children }: HtmlElement): boolean =>
   tag === 'img' ||
   drawing !== undefined ||
-  children.some(child => (typeof child === 'string' ? /\S/.test(child) : hasText(child)))
+  children.some(child => (typeof child === 'string' ? /[^ \t\r\n\f]/.test(child) : hasText(child)))
 
 /** Leaves room as wide as a blank. */
 const withInlineMargin = (text: Block, { fontSize }: Style, isAfter: boolean): Block => ({
@@ -303,12 +303,17 @@ function takePositioned(element: HtmlElement, own: Style, flow: Flow, anchored?:
     return true
   }
   const containing = flow.containing ?? flow.onPages
+  // Otherwise each element within it would double the work: it would be laid out there, and again in the text.
+  if (flow.tooHigh.has(element)) return false
   const isAnchored = position.top === undefined && position.bottom === undefined
   const into = isAnchored ? anchored : containing?.placed
   if (!containing || !into) return false
   const placed = placedElement(element, own, { ...flow, containing })
   const width = pointsOf(placed.width, containing.width) ?? containing.width
-  if (estimatedHeight(placed.block, width) > flow.height) return false
+  if (estimatedHeight(placed.block, width) > flow.height) {
+    flow.tooHigh.add(element)
+    return false
+  }
   into.push(placed)
   return true
 }

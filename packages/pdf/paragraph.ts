@@ -38,6 +38,8 @@ export type Flow = {
   readonly containing?: Containing | undefined
   /** Undefined in headers and footers. */
   readonly onPages?: ContainingPages
+  /** Elements that have a place and stay in the text, because they are higher than the page. */
+  readonly tooHigh: Set<HtmlElement>
   /** Creates ids for blocks that print their page. */
   readonly nextId: () => string
 }

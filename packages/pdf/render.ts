@@ -135,6 +135,7 @@ class Rendering {
       fonts: { main: known.main, other: known.other, own: own.fonts, missing: this.#missing },
       width: width - margins.left - margins.right,
       height: height - margins.top - margins.bottom,
+      tooHigh: new Set(),
       nextId: () => {
         ids += 1
         return `block${ids}`

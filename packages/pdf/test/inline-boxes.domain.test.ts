@@ -26,17 +26,23 @@ test.runIf(hasPoppler)('a long text between boxes stays after the text before it
   expect(text).toBe(`Theft ${long} Hail`)
 })
 
-test.runIf(hasPoppler)('a line to write on is at the baseline of the text', async () => {
-  const [page] = pictures(await render(`${FORM}<div>Name <span class="line"></span></div>`), 72)
-  const rows = Array.from({ length: page!.height }, (_, y) => y).filter(y =>
-    Array.from({ length: page!.width }, (_, x) => 3 * (y * page!.width + x)).some(
-      at => page!.pixels[at]! > 200 && page!.pixels[at + 1]! < 160,
-    ),
-  )
-  const { middle } = wordBoxes(await render(`${FORM}<div>Name</div>`))[0]!
-  expect(rows.length).toBeGreaterThan(0)
-  for (const y of rows) expect(y).toBeGreaterThan(middle + 1)
-})
+test.runIf(hasPoppler).each(['', '&nbsp;'])(
+  'a line to write on with the content "%s" is at the baseline of the text',
+  async content => {
+    const [page] = pictures(await render(`${FORM}<div>Name <span class="line">${content}</span></div>`), 72)
+    const rows = Array.from({ length: page!.height }, (_, y) => y).filter(y =>
+      Array.from({ length: page!.width }, (_, x) => 3 * (y * page!.width + x)).some(
+        at => page!.pixels[at]! > 200 && page!.pixels[at + 1]! < 160,
+      ),
+    )
+    const { middle } = wordBoxes(await render(`${FORM}<div>Name</div>`))[0]!
+    expect(rows.length).toBeGreaterThan(0)
+    for (const y of rows) {
+      expect(y).toBeGreaterThan(middle + 1)
+      expect(y).toBeLessThan(middle + 12)
+    }
+  },
+)
 
 test.runIf(hasPoppler)('margins and padding of elements within a line leave room', async () => {
   const places = async (style: string, dir = 'ltr') =>

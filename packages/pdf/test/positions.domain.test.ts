@@ -130,3 +130,12 @@ test.runIf(hasPoppler)('a place on a later page is that of the later page', asyn
   )
   expect(logo.page).toBe(1)
 })
+
+test.runIf(hasPoppler)(
+  'elements within each other that are higher than the page do not multiply the work',
+  async () => {
+    const nested = `${'<div style="position: absolute; top: 0">'.repeat(80)}${'<p>high</p>'.repeat(60)}`
+    const pages = textPages(await render(nested))
+    expect(pages.flat().filter(line => line === 'high')).toHaveLength(60)
+  },
+)
