@@ -1,35 +1,21 @@
 // Content next to other content: floats, inline blocks and the children of a flex row become columns. Text flows past a float
 // for approximately the height of the float.
 import type { Block } from './engine.ts'
-import type { Justify, Style, Width } from './style.ts'
+import type { Justify, Style } from './style.ts'
+import { type Length, pointsIn } from './values.ts'
 
 export type Column = {
   readonly stack: Block[]
-  readonly width: number | string
+  readonly width: Length | 'auto' | '*'
   /** Set for width `auto`. Its texts are on one line if that leaves the other columns room for their longest words. */
   readonly fits?: true
   /** Also for width `auto`: the estimated number of points that its texts need. */
   readonly needed?: number
 }
 
-/** Returns the width in points. */
-export const pointsOf = (width: Width | undefined, room: number): number | undefined =>
-  width && ('percent' in width ? (room * width.percent) / 100 : width.points)
-
-/** Returns the width in the engine's form. */
-export const widthFor = (width: Width | undefined): string | number | undefined =>
-  width && ('percent' in width ? `${width.percent}%` : width.points)
-
-/**
- * Returns a column of the style's width, including margins, or as wide as its content. Percentages are kept where possible,
- * because `room` is an estimate within tables.
- */
-export function columnOf(stack: Block[], { width, margin }: Style, room: number): Column {
-  const points = pointsOf(width, room)
-  if (points === undefined) return fittingColumn(stack)
-  const aside = margin[0] + margin[2]
-  return { stack, width: aside === 0 ? widthFor(width)! : points + aside }
-}
+/** Returns a column of the style's width, including margins, or as wide as its content. */
+export const columnOf = (stack: Block[], { width, margin }: Style): Column =>
+  width ? { stack, width: { ...width, points: width.points + margin[0] + margin[2] } } : fittingColumn(stack)
 
 /** Returns a column as wide as its content, if that leaves the other columns room for their longest words. */
 export const fittingColumn = (stack: Block[]): Column => ({
@@ -49,8 +35,7 @@ export const widthOfColumns = (columns: readonly Column[], room: number): number
   columns.reduce((sum, column) => sum + widthOf(column, room), 0)
 
 export function widthOf({ width, needed = 0 }: Column, room: number): number {
-  if (typeof width === 'number') return width
-  return width.endsWith('%') ? (room * Number.parseFloat(width)) / 100 : Math.min(needed, room)
+  return typeof width === 'string' ? Math.min(needed, room) : pointsIn(width, room)!
 }
 
 /** Authors round widths, so their sum may slightly exceed the room. */
@@ -74,9 +59,8 @@ export function narrowColumns(columns: readonly Column[], room: number): Column[
   const share = Math.min(1, room / widthOfColumns(columns, room))
   return columns.map(column => {
     const { width } = column
-    if (share === 1 || width === '*' || width === 'auto') return column
-    if (typeof width === 'number') return { ...column, width: width * share }
-    return { ...column, width: `${Number.parseFloat(width) * share}%` }
+    if (share === 1 || typeof width === 'string') return column
+    return { ...column, width: { percent: width.percent * share, points: width.points * share } }
   })
 }
 

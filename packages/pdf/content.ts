@@ -13,7 +13,6 @@ import {
   floatRow,
   leavesRoomForText,
   narrowColumns,
-  pointsOf,
   restColumn,
   rowOf,
   widthOf,
@@ -35,8 +34,9 @@ import {
   paragraphBlock,
   strutOf,
 } from './paragraph.ts'
-import { type FlexRow, type Justify, type Style, styleOf } from './style.ts'
+import { edgesOf, type FlexRow, type Justify, type Style, styleOf } from './style.ts'
 import { isBlockTag } from './tags.ts'
+import { pointsIn } from './values.ts'
 
 export const blocksIn = (children: readonly HtmlNode[], style: Style, flow: Flow): Block[] =>
   style.row ? flexRows(children, style, style.row, flow) : new Content(style, flow).of(children)
@@ -133,7 +133,7 @@ class Content {
 
   #takeBlock(element: HtmlElement, own: Style): void {
     this.#endLine()
-    const isWide = own.display === 'table' && own.width !== undefined && 'percent' in own.width
+    const isWide = own.display === 'table' && own.width !== undefined && own.width.percent > 0
     if (own.clears || own.breakBefore || isWide) this.#endFloats()
     if (this.#floats.length === 0) this.#push(...blockElement(element, own, this.#flow))
     else
@@ -253,7 +253,7 @@ const JUSTIFY_BY_ALIGNMENT: Readonly<Record<string, Justify>> = { center: 'cente
 function onBaseline(element: HtmlElement, own: Style, around: Style): Style {
   if (hasText(element)) return own
   const [left, top, right, bottom] = own.margin
-  const room = Math.max(0, strutOf(around).above - (own.height ?? 0) - edgesOf(own))
+  const room = Math.max(0, strutOf(around).above - (own.height ?? 0) - edgesOf(own, 'down'))
   return { ...own, margin: [left, top + room, right, bottom] }
 }
 
@@ -281,13 +281,14 @@ const isText = ({ tag }: HtmlElement, style: Style): boolean =>
 function columnFor(element: HtmlElement, own: Style, flow: Flow): Column {
   if (element.tag === 'img' || element.drawing !== undefined) {
     const image = imageBlock(element, { ...own, display: 'block' }, flow)
-    if (image) return { stack: [image], width: Number(image.width) + own.margin[0] + own.margin[2] }
+    if (image) return columnOf([image], { ...own, width: { percent: 0, points: Number(image.width) } })
   }
-  const width = pointsOf(own.width, flow.width) ?? flow.width
+  const [left, , right] = own.margin
+  const width = own.width ? pointsIn(own.width, flow.width)! + left + right : flow.width
   const plain = { ...own, breakBefore: false, breakAfter: false, autoLeft: false, autoRight: false }
-  const whole = own.display === 'table' && own.width ? { percent: 100 } : undefined
+  const whole = own.display === 'table' && own.width ? { percent: 100, points: 0 } : undefined
   const content = blockElement(element, { ...plain, width: whole }, { ...flow, width })
-  return columnOf(collapseMargins(content), own, flow.width)
+  return columnOf(collapseMargins(content), own)
 }
 
 /**
@@ -302,14 +303,14 @@ function takePositioned(element: HtmlElement, own: Style, flow: Flow, anchored?:
     flow.onPages.fixed.push({ element, own })
     return true
   }
-  const containing = flow.containing ?? flow.onPages
   // Otherwise each element within it would double the work: it would be laid out there, and again in the text.
   if (flow.tooHigh.has(element)) return false
+  const containing = flow.containing ?? flow.onPages
   const isAnchored = position.top === undefined && position.bottom === undefined
   const into = isAnchored ? anchored : containing?.placed
   if (!containing || !into) return false
   const placed = placedElement(element, own, { ...flow, containing })
-  const width = pointsOf(placed.width, containing.width) ?? containing.width
+  const width = pointsIn(placed.width, containing.width) ?? containing.width
   if (estimatedHeight(placed.block, width) > flow.height) {
     flow.tooHigh.add(element)
     return false
@@ -326,34 +327,25 @@ export function placedElement(
 ): Placed {
   const { kind: _, ...position } = own.position!
   const { width: room, height: around } = flow.containing
-  const [left, right] = [pointsOf(position.left, room), pointsOf(position.right, room)]
-  const [top, bottom] = [pointsOf(position.top, around ?? 0), pointsOf(position.bottom, around ?? 0)]
+  const [left, right] = [pointsIn(position.left, room), pointsIn(position.right, room)]
+  const [top, bottom] = [pointsIn(position.top, around ?? 0), pointsIn(position.bottom, around ?? 0)]
   const isImage = element.tag === 'img' || element.drawing !== undefined
   const isWide = own.width === undefined && left !== undefined && right !== undefined && !isImage
   const isHigh = own.height === undefined && around !== undefined && top !== undefined && bottom !== undefined
   const style: Style = {
     ...own,
     position: { ...own.position!, kind: 'relative' },
-    ...(isWide && { width: { points: Math.max(LEAST_ROOM, room - left - right) } }),
-    ...(isHigh && !isImage && { height: Math.max(0, around - top - bottom - edgesOf(own)) }),
+    ...(isWide && { width: { percent: 0, points: Math.max(LEAST_ROOM, room - left - right) } }),
+    ...(isHigh && !isImage && { height: Math.max(0, around - top - bottom - edgesOf(own, 'down')) }),
   }
   const { stack, width } = columnFor(element, style, { ...flow, width: room, isWhole: true })
   return {
     ...position,
     block: { stack },
-    width: offsetOf(width),
+    width: typeof width === 'string' ? undefined : width,
     isWide,
     isFromTheRight: own.direction === 'rtl',
   }
-}
-
-/** Returns the height of padding and borders in points. */
-const edgesOf = ({ padding, borders }: Style): number =>
-  padding[1] + padding[3] + (borders[1]?.width ?? 0) + (borders[3]?.width ?? 0)
-
-function offsetOf(width: number | string): Placed['width'] {
-  if (typeof width === 'number') return { points: width }
-  return width.endsWith('%') ? { percent: Number.parseFloat(width) } : undefined
 }
 
 function flexRows(

@@ -5,7 +5,7 @@ import layoutBuilder, { type Builder, type EngineNode } from 'pdfmake/js/LayoutB
 import type { PageItem } from 'pdfmake/js/PageElementWriter.js'
 import renderer from 'pdfmake/js/Renderer.js'
 import type { Placed } from './engine.ts'
-import { pointsIn } from './positions.ts'
+import { pointsIn } from './values.ts'
 
 /** A block's area in points. */
 type Area = { readonly x: number; readonly y: number; readonly width: number; readonly height: number }

@@ -4,6 +4,7 @@ import columnCalculator from 'pdfmake/js/columnCalculator.js'
 import layoutBuilder from 'pdfmake/js/LayoutBuilder.js'
 import tableProcessor, { type TableNode, type TableWriter } from 'pdfmake/js/TableProcessor.js'
 import type { Margin } from './engine.ts'
+import { pointsIn } from './values.ts'
 
 const ofColumns = columnCalculator.default.buildColumnWidths
 type Column = Parameters<typeof ofColumns>[0][number]
@@ -15,6 +16,8 @@ type Table = NonNullable<Parameters<typeof ofColumns>[3]>
  */
 columnCalculator.default.buildColumnWidths = (columns, available, offsets = 0, table) => {
   if (table) return tableWidths(columns, available, offsets, table)
+  for (const column of columns)
+    if (typeof column.width === 'object') column.width = pointsIn(column.width, available)!
   fitColumns(columns, available)
   ofColumns(columns, available, offsets)
   narrow(columns, available)
@@ -22,10 +25,7 @@ columnCalculator.default.buildColumnWidths = (columns, available, offsets = 0, t
 
 /** The engine would narrow these columns for the longest text next to them. A table is at least as wide as its longest words. */
 function fitColumns(columns: readonly Column[], available: number): void {
-  const leastOf = (column: Column): number => {
-    const percent = percentOf(column)
-    return percent === undefined ? (pointsOf(column) ?? column._minWidth) : (available * percent) / 100
-  }
+  const leastOf = (column: Column): number => pointsOf(column) ?? column._minWidth
   for (const column of columns)
     if (column.table && leastOf(column) < column._minWidth)
       column.width = Math.min(column._minWidth, available)
@@ -46,7 +46,10 @@ columnCalculator.default.measureMinMax = columns => ({
 const sumOf = <Item>(items: readonly Item[], of: (item: Item, at: number) => number): number =>
   items.reduce((sum, item, at) => sum + of(item, at), 0)
 
-const pointsOf = ({ width }: Column): number | undefined => (typeof width === 'number' ? width : undefined)
+function pointsOf({ width }: Column): number | undefined {
+  if (typeof width === 'number') return width
+  return typeof width === 'object' && width.percent === 0 ? width.points : undefined
+}
 
 const percentOf = ({ width }: Column): number | undefined =>
   typeof width === 'string' && width.endsWith('%') ? Number.parseFloat(width) : undefined

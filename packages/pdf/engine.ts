@@ -5,6 +5,7 @@ import './engine-alignment.ts'
 import './engine-breaks.ts'
 import './engine-headings.ts'
 import './engine-heights.ts'
+import './engine-borders.ts'
 import './engine-layout.ts'
 import './engine-lists.ts'
 import './engine-paragraphs.ts'
@@ -15,7 +16,8 @@ import './engine-letters.ts'
 import printer from 'pdfmake/js/Printer.js'
 import { MAIN_FONT, OTHER_FONT } from './fonts.ts'
 import type { ConversionBudget } from './limits.ts'
-import type { Offset, Position } from './positions.ts'
+import type { Position } from './positions.ts'
+import type { Length } from './values.ts'
 
 const FACES = {
   [MAIN_FONT]: { normal: 'regular', bold: 'bold', italics: 'italic', bolditalics: 'boldItalic' },
@@ -135,7 +137,7 @@ export type Margin = [number, number, number, number]
 export type Placed = Omit<Position, 'kind'> & {
   readonly block: Block
   /** Including margins. Undefined for the width of its text. */
-  readonly width: Offset | undefined
+  readonly width: Length | undefined
   /** Whether it extends from `left` to `right`. */
   readonly isWide: boolean
   readonly isFromTheRight: boolean
@@ -160,7 +162,8 @@ type Common = {
   /** Moves to the next page if the block after it begins there. */
   keepsWithNext?: true
   id?: string
-  width?: number | string
+  /** Next to other blocks: the width of its text is `auto`, and the remaining room is `*`. */
+  width?: number | string | Length
   /** In points. Only for blocks without margins. */
   minHeight?: number
   /** The number of an item of a list. */
@@ -177,8 +180,13 @@ export type Cell = (Block | { stack: Block[] } | { text: '' }) & {
   verticalAlignment?: string
 }
 
+type Ends = readonly [start: number, end: number]
+
+/** How much longer the two lines are than the border at their ends, in points. The inner one is below or to the right for 1. */
+export type DoubleLine = { readonly outer: Ends; readonly inner: Ends; readonly inside: 1 | -1 }
+
 /** Null for a solid line. */
-export type LineStyle = { dash: { length: number; space: number } } | null
+export type LineStyle = { dash: { length: number; space?: number; double?: DoubleLine } } | null
 
 export type TableLayout = {
   hLineWidth(line: number): number

@@ -1,12 +1,13 @@
 // Converts blocks to content of the layout engine. Blocks follow one another with collapsed margins, and boxes become tables of
 // one cell.
-import { pointsOf, rowOf, widthFor } from './columns.ts'
+import { rowOf } from './columns.ts'
 import { blocksIn } from './content.ts'
-import type { Block, Cell, LineStyle, Margin, Placed } from './engine.ts'
+import type { Block, Cell, DoubleLine, LineStyle, Margin, Placed } from './engine.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'
 import { alignmentOf, type Containing, type Flow, strutOf } from './paragraph.ts'
-import { type Border, type Style, styleOf, type Width } from './style.ts'
+import { type Border, edgesOf, type Style, styleOf } from './style.ts'
 import { tableBlock } from './table.ts'
+import { type Length, pointsIn } from './values.ts'
 
 /** Returns the content of an element, with collapsed margins between blocks. */
 export const flowOf = (element: HtmlElement, style: Style, flow: Flow): Block[] =>
@@ -15,7 +16,10 @@ export const flowOf = (element: HtmlElement, style: Style, flow: Flow): Block[] 
 export function blockElement(element: HtmlElement, given: Style, flow: Flow): Block[] {
   // A header or footer cannot continue on another page.
   const style = !flow.isWhole ? given : { ...given, breakBefore: false, breakAfter: false }
-  if (element.tag === 'hr') return withMargins([ruleBlock(style)], style)
+  if (element.tag === 'hr') {
+    const rule = ruleBlock(style)
+    return withMargins([style.width ? placeBlock(rule, style) : rule], style)
+  }
   const content = sizedContent(element, style, { ...flow, width: innerWidth(style, flow.width) })
   if (content.length === 0)
     return style.breakBefore || style.breakAfter
@@ -42,7 +46,7 @@ function sizedContent(element: HtmlElement, style: Style, flow: Flow): Block[] {
   const kept = style.keepTogether ? [{ stack: collapseMargins(content), unbreakable: true }] : content
   if (element.tag === 'table') return kept
   if (!style.width) return kept
-  return [wrapInBox(collapseMargins(kept), stack => placeBlock({ stack }, style, style.width))]
+  return [wrapInBox(collapseMargins(kept), stack => placeBlock({ stack }, style))]
 }
 
 const contentOf = (element: HtmlElement, style: Style, flow: Flow): Block[] =>
@@ -106,9 +110,9 @@ function highBlock([first, ...others]: Block[], minHeight: number): Block {
   return { stack: [{ stack, minHeight }], margin: [0, top, 0, 0] }
 }
 
-const innerWidth = ({ margin, padding, width }: Style, outer: number): number => {
-  const own = pointsOf(width, outer) ?? outer
-  return Math.max(10, Math.min(own, outer) - margin[0] - margin[2] - padding[0] - padding[2])
+const innerWidth = (style: Style, outer: number): number => {
+  const most = outer - style.margin[0] - style.margin[2]
+  return Math.max(10, Math.min(pointsIn(style.width, outer) ?? most, most) - edgesOf(style, 'across'))
 }
 
 export const isBox = ({ padding, borders, background }: Style): boolean =>
@@ -193,15 +197,21 @@ const spacer = (height: number): Block => ({
 
 export const blank = (): Block => ({ text: [], lineHeight: 0.01 })
 
-/** Places the block at the given width, or as wide as it needs. `auto` margins decide which side of the line remains empty. */
-export function placeBlock(block: Block, style: Style, width: Width | undefined): Block {
-  if (width && 'percent' in width && width.percent >= 100) return block
-  const onTheRight = style.autoRight ? 'center' : 'end'
+/** Places the block at its width, or as wide as it needs. `auto` margins decide which side of the line remains empty. */
+export function placeBlock(block: Block, { width, margin, autoLeft, autoRight }: Style): Block {
+  if (width && width.percent >= 100) return block
+  const onTheRight = autoRight ? 'center' : 'end'
   return rowOf(
-    [{ ...block, width: widthFor(width) ?? 'auto' } as Block],
-    style.autoLeft ? onTheRight : 'start',
+    [{ ...block, width: width ? betweenMargins(width, margin) : 'auto' } as Block],
+    autoLeft ? onTheRight : 'start',
   )
 }
+
+/** Margins are outside of the line, but the percentage is of the width that includes them. */
+const betweenMargins = ({ percent, points }: Length, margin: Style['margin']): Length => ({
+  percent,
+  points: points + (percent * (margin[0] + margin[2])) / 100,
+})
 
 /** Creates a new object for each table, because the engine stores its measurements in it. */
 const oneCell = () => ({ widths: ['auto'], fills: true, headerRows: 0, keepWithHeaderRows: 0 })
@@ -221,6 +231,7 @@ function boxBlock(stack: Block[], style: Style): Block {
     ...bordered(borders),
     ...(background !== undefined && { fillColor: background, fillOpacity: style.opacity }),
   }
+  const ends = endsBetween(borders)
   const isKept = stack.length > 0 && stack.every(({ keepsWithNext }) => keepsWithNext)
   return {
     ...(isKept && { keepsWithNext: true }),
@@ -228,8 +239,8 @@ function boxBlock(stack: Block[], style: Style): Block {
     layout: {
       hLineWidth: line => (line === 0 ? top : bottom)?.width ?? 0,
       vLineWidth: line => (line === 0 ? left : right)?.width ?? 0,
-      hLineStyle: line => dashes(line === 0 ? top : bottom),
-      vLineStyle: line => dashes(line === 0 ? left : right),
+      hLineStyle: line => lineStyle(line === 0 ? top : bottom, ends.across, line === 0 ? 1 : -1),
+      vLineStyle: line => lineStyle(line === 0 ? left : right, ends.down, line === 0 ? 1 : -1),
       paddingLeft: () => padding[0],
       paddingTop: () => padding[1],
       paddingRight: () => padding[2],
@@ -246,18 +257,41 @@ export const bordered = (borders: Style['borders']): Pick<Cell, 'border' | 'bord
 
 const sides = <T>(of: (side: number) => T): [T, T, T, T] => [of(0), of(1), of(2), of(3)]
 
+/** Browsers draw narrower ones as one line. In points. */
+const LEAST_DOUBLE = 2.25
+
+type LineEnds = Pick<DoubleLine, 'outer' | 'inner'>
+
+const FREE_ENDS: LineEnds = { outer: [0, 0], inner: [0, 0] }
+
+/** The lines of a double border meet at corners. The engine ends horizontal lines before the right border. */
+export function endsBetween(borders: Style['borders']): Record<'across' | 'down', LineEnds> {
+  const [left, top, right, bottom] = sides(side => (borders[side]?.width ?? 0) / 3)
+  return {
+    across: { outer: [0, 3 * right], inner: [-2 * left, right] },
+    down: { outer: [0, 0], inner: [-2 * top, -2 * bottom] },
+  }
+}
+
 /** Dashes have the length that browsers use for the width of the line. Dots are squares. */
-export function dashes(border: Border | undefined): LineStyle {
-  if (!border?.dash) return null
-  const { width, dash } = border
-  if (dash === 'dotted') return { dash: { length: width, space: width } }
+export function lineStyle(
+  border: Border | undefined,
+  ends = FREE_ENDS,
+  inside: DoubleLine['inside'] = 1,
+): LineStyle {
+  if (!border?.line) return null
+  const { width, line } = border
+  if (line === 'double')
+    return width < LEAST_DOUBLE ? null : { dash: { length: width, double: { ...ends, inside } } }
+  if (line === 'dotted') return { dash: { length: width, space: width } }
   return width < 2.25
     ? { dash: { length: 3 * width, space: 2 * width } }
     : { dash: { length: 2 * width, space: width } }
 }
 
 function ruleBlock(style: Style): Block {
-  const line = style.borders[1] ?? { width: 0.75, colour: '#888888', dash: undefined }
+  const { borders, height = 0.75, background = '#888888' } = style
+  const line = borders[1] ?? borders[3] ?? { width: height, colour: background, line: undefined }
   const cell: Cell = {
     stack: [spacer(0)],
     border: [false, true, false, false],
@@ -268,7 +302,7 @@ function ruleBlock(style: Style): Block {
     layout: {
       hLineWidth: at => (at === 0 ? line.width : 0),
       vLineWidth: none,
-      hLineStyle: () => dashes(line),
+      hLineStyle: () => lineStyle(line),
       paddingLeft: none,
       paddingTop: none,
       paddingRight: none,
@@ -371,7 +405,7 @@ export function imageBlock(
   const ratio = image.height / image.width
   const naturalWidth = 'svg' in image ? image.width : image.width * 0.75
   const wide =
-    pointsOf(style.width, flow.width) ?? (style.height === undefined ? naturalWidth : style.height / ratio)
+    pointsIn(style.width, flow.width) ?? (style.height === undefined ? naturalWidth : style.height / ratio)
   const width = Math.min(wide, flow.width)
   const height = style.height !== undefined && width === wide ? style.height : width * ratio
   const margin = [...style.margin] as Margin

@@ -255,7 +255,16 @@ declare module 'pdfmake/js/Renderer.js' {
     /** Of content that is turned (engine-positions.ts), in degrees. */
     readonly turn?: number
   }
+  export type Vector = {
+    readonly x1?: number
+    readonly x2?: number
+    readonly y1?: number
+    readonly y2?: number
+    readonly lineWidth?: number
+    readonly dash?: NonNullable<import('./engine.ts').LineStyle>['dash'] | undefined
+  }
   type Renderer = {
+    renderVector(vector: Vector): void
     readonly pdfDocument: {
       save(): void
       rotate(degrees: number, around: { readonly origin: readonly [number, number] }): void
@@ -341,7 +350,7 @@ declare module 'bidi-js' {
 
 declare module 'pdfmake/js/columnCalculator.js' {
   type Column = {
-    width: number | string
+    width: number | string | { readonly percent: number; readonly points: number }
     readonly fits?: true
     readonly table?: object
     readonly _minWidth: number

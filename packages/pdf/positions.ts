@@ -1,17 +1,14 @@
 // The CSS of content outside of the flow: `position`, the distances from the sides of its containing block, `z-index`, and the
 // rotation and shift of `transform`.
 import type { Declarations } from './sheet.ts'
-import { lengthOf } from './values.ts'
-
-/** A distance or width in points or per cent of the containing block. Also negative. */
-export type Offset = { readonly percent: number } | { readonly points: number }
+import { type Length, lengthOf } from './values.ts'
 
 export type Position = {
   readonly kind: 'relative' | 'absolute' | 'fixed'
-  readonly left: Offset | undefined
-  readonly top: Offset | undefined
-  readonly right: Offset | undefined
-  readonly bottom: Offset | undefined
+  readonly left: Length | undefined
+  readonly top: Length | undefined
+  readonly right: Length | undefined
+  readonly bottom: Length | undefined
   /** Whether it is drawn before the text (`z-index` below 0). */
   readonly isBehind: boolean
   /** Degrees, clockwise. */
@@ -24,7 +21,7 @@ export function positionIn(declarations: Declarations, fontSize: number): Positi
   const asked = declarations.get('position')?.toLowerCase()
   const kind = (['relative', 'absolute', 'fixed'] as const).find(one => one === asked)
   if (!kind) return undefined
-  const offset = (side: string): Offset | undefined => offsetOf(declarations.get(side) ?? '', fontSize)
+  const offset = (side: string): Length | undefined => offsetOf(declarations.get(side) ?? '', fontSize)
   const transform = declarations.get('transform') ?? ''
   return {
     kind,
@@ -38,15 +35,12 @@ export function positionIn(declarations: Declarations, fontSize: number): Positi
   }
 }
 
-function offsetOf(text: string, fontSize: number): Offset | undefined {
+function offsetOf(text: string, fontSize: number): Length | undefined {
   const percent = /^[+-]?\d{1,3}(?:\.\d{1,6})?(?=%$)/.exec(text)
-  if (percent) return { percent: Number(percent[0]) }
+  if (percent) return { percent: Number(percent[0]), points: 0 }
   const points = lengthOf(text, fontSize)
-  return points === undefined ? undefined : { points }
+  return points === undefined ? undefined : { percent: 0, points }
 }
-
-export const pointsIn = (offset: Offset | undefined, room: number): number | undefined =>
-  offset && ('percent' in offset ? (room * offset.percent) / 100 : offset.points)
 
 const DEGREES: Readonly<Record<string, number>> = { deg: 1, turn: 360, rad: 180 / Math.PI, grad: 0.9 }
 

@@ -4,7 +4,7 @@ import type { ConversionBudget } from './limits.ts'
 import { type Position, positionIn } from './positions.ts'
 import { type Declarations, declarationsFor, familyName, type Sheet } from './sheet.ts'
 import { type Display, defaultPadding, displayOf, tagDeclarations } from './tags.ts'
-import { colourOf, lengthOf, percentageOf, ROOT_SIZE } from './values.ts'
+import { colourOf, type Length, lengthOf, percentageOf, ROOT_SIZE } from './values.ts'
 
 const SIDES = ['left', 'top', 'right', 'bottom'] as const
 type Side = (typeof SIDES)[number]
@@ -13,11 +13,9 @@ type Sides = readonly [number, number, number, number]
 export type Border = {
   readonly width: number
   readonly colour: string
-  readonly dash: 'dashed' | 'dotted' | undefined
+  /** Undefined for a solid line. */
+  readonly line: 'dashed' | 'dotted' | 'double' | undefined
 }
-
-/** Per cent of the available width, or points. */
-export type Width = { readonly percent: number } | { readonly points: number }
 
 /** Where a row puts its remaining room. */
 export type Justify = 'start' | 'center' | 'end' | 'between'
@@ -50,6 +48,8 @@ type Inherited = {
   readonly verticalAlign: 'top' | 'middle' | 'bottom'
   /** From 0 to 1, of everything around it together. */
   readonly opacity: number
+  /** Whether padding and borders are part of a given size. Only `inherit` takes it from the parent element. */
+  readonly isBorderBox: boolean
 }
 
 export type Style = Inherited & {
@@ -64,7 +64,9 @@ export type Style = Inherited & {
   readonly padding: Sides
   readonly borders: readonly [Border?, Border?, Border?, Border?]
   readonly background: string | undefined
-  readonly width: Width | undefined
+  /** From border to border; of cells and their columns without padding and borders, unless it is in per cent. */
+  readonly width: Length | undefined
+  /** Without padding and borders. */
   readonly height: number | undefined
   readonly breakBefore: boolean
   readonly breakAfter: boolean
@@ -103,6 +105,7 @@ export const ROOT_STYLE: Inherited = {
   link: undefined,
   verticalAlign: 'top',
   opacity: 1,
+  isBorderBox: false,
 }
 
 const SIZE_WORDS: ReadonlyMap<string, number> = new Map(
@@ -136,6 +139,14 @@ export function styleOf(
   const background = colourOf(declarations.get('background-color') ?? '')
   const decoration = declarations.get('text-decoration')?.toLowerCase() ?? ''
   const vertical = declarations.get('vertical-align')?.toLowerCase()
+  const padding = sides(side =>
+    Math.max(0, lengthIn(declarations, `padding-${side}`, fontSize) ?? defaultPadding(tag)),
+  )
+  const borders: Style['borders'] = isBlock
+    ? sides(side => borderOf(side, declarations, fontSize, colour))
+    : []
+  const isBorderBox = isBorderBoxIn(declarations, parent)
+  const sized: Sized = { tag, display, padding, borders, isBorderBox }
   return {
     fontSize,
     colour,
@@ -171,16 +182,21 @@ export function styleOf(
     ),
     autoLeft: declarations.get('margin-left') === 'auto',
     autoRight: declarations.get('margin-right') === 'auto',
-    padding: sides(side =>
-      Math.max(0, lengthIn(declarations, `padding-${side}`, fontSize) ?? defaultPadding(tag)),
-    ),
-    borders: isBlock ? sides(side => borderOf(side, declarations, fontSize, colour)) : [],
+    isBorderBox,
+    padding,
+    borders,
     background: isBlock ? background : undefined,
-    width: widthOf(
-      declarations.get('width') ?? declarations.get('flex-basis') ?? declarations.get('max-width'),
-      fontSize,
+    width: usedWidth(
+      widthOf(
+        declarations.get('width') ?? declarations.get('flex-basis') ?? declarations.get('max-width'),
+        fontSize,
+      ),
+      sized,
     ),
-    height: lengthIn(declarations, 'height', fontSize) ?? lengthIn(declarations, 'min-height', fontSize),
+    height: usedHeight(
+      lengthIn(declarations, 'height', fontSize) ?? lengthIn(declarations, 'min-height', fontSize),
+      sized,
+    ),
     breakBefore: isForced(declarations.get('page-break-before')),
     breakAfter: isForced(declarations.get('page-break-after')),
     keepTogether: isAvoided(declarations.get('page-break-inside')),
@@ -298,12 +314,49 @@ const whiteSpaceOf = (text: string | undefined): Style['whiteSpace'] | undefined
 const linkOf = (href: string | undefined): string | undefined =>
   /^(?:https?:|mailto:|tel:)/i.test(href ?? '') ? href : undefined
 
-function widthOf(text: string | undefined, fontSize: number): Width | undefined {
+function widthOf(text: string | undefined, fontSize: number): Length | undefined {
   if (text === undefined) return undefined
   const percent = percentageOf(text)
-  if (percent !== undefined) return { percent: Math.min(percent, 100) }
+  if (percent !== undefined) return percent === 0 ? undefined : { percent: Math.min(percent, 100), points: 0 }
   const points = lengthOf(text, fontSize)
-  return points === undefined || points <= 0 ? undefined : { points }
+  return points === undefined || points <= 0 ? undefined : { percent: 0, points }
+}
+
+type Sized = Pick<Style, 'display' | 'padding' | 'borders' | 'isBorderBox'> & { readonly tag: string }
+
+function isBorderBoxIn(declarations: Declarations, parent: Inherited): boolean {
+  const asked = declarations.get('box-sizing')?.toLowerCase()
+  return asked === 'inherit' ? parent.isBorderBox : asked === 'border-box'
+}
+
+const CELLS = new Set(['td', 'th'])
+/** Their sizes are from border to border, or they have neither padding nor borders here. */
+const OUTER_SIZES = new Set(['img', 'svg', 'hr', 'col', 'colgroup', 'tr'])
+
+/** Returns the width as `Style` has it. */
+function usedWidth(width: Length | undefined, sized: Sized): Length | undefined {
+  const { tag, display, isBorderBox } = sized
+  if (!width || display === 'table' || OUTER_SIZES.has(tag)) return width
+  if (!CELLS.has(tag))
+    return isBorderBox ? width : { ...width, points: width.points + edgesOf(sized, 'across') }
+  if (!isBorderBox || width.percent > 0) return width
+  // Half of a collapsed border belongs to the next cell.
+  const edges = (edgesOf(sized, 'across') + edgesOf({ ...sized, borders: [] }, 'across')) / 2
+  return { ...width, points: Math.max(1, width.points - edges) }
+}
+
+const usedHeight = (height: number | undefined, sized: Sized): number | undefined =>
+  height !== undefined && sized.isBorderBox && !OUTER_SIZES.has(sized.tag)
+    ? Math.max(0, height - edgesOf(sized, 'down'))
+    : height
+
+/** Returns the extent of padding and borders in points. */
+export function edgesOf(
+  { padding, borders }: Pick<Style, 'padding' | 'borders'>,
+  axis: 'across' | 'down',
+): number {
+  const [start, end] = axis === 'across' ? ([0, 2] as const) : ([1, 3] as const)
+  return padding[start] + padding[end] + (borders[start]?.width ?? 0) + (borders[end]?.width ?? 0)
 }
 
 const BORDER_WORDS: Readonly<Record<string, number>> = { thin: 0.75, medium: 2.25, thick: 3.75 }
@@ -322,6 +375,6 @@ function borderOf(
   return {
     width: Math.min(width, 40),
     colour: colourOf(declarations.get(`border-${side}-color`) ?? '') ?? colour,
-    dash: style === 'dashed' || style === 'dotted' ? style : undefined,
+    line: oneOf(style, ['dashed', 'dotted', 'double']),
   }
 }

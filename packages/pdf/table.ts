@@ -1,13 +1,12 @@
 // Tables: the grid with its spans, column widths, collapsed borders, and heads that repeat on every page.
-import { widthFor } from './columns.ts'
 import type { Block, Cell, TableLayout } from './engine.ts'
-import { blank, bordered, dashes, flowOf, mostHeight, placeBlock } from './flow.ts'
+import { blank, bordered, endsBetween, flowOf, lineStyle, mostHeight, placeBlock } from './flow.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'
 import { CONVERSION_LIMITS } from './limits.ts'
 import type { Flow } from './paragraph.ts'
 import { type BreakingRow, tableBreaks } from './row-breaks.ts'
 import { type Border, type Style, styleOf } from './style.ts'
-import { lengthOf } from './values.ts'
+import { type Length, lengthOf } from './values.ts'
 
 type GridCell = {
   readonly element: HtmlElement
@@ -49,7 +48,7 @@ export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Bloc
   // The caption is above its table, at any width.
   const whole: Block = captions.length === 0 ? block : { stack: [...captions, block] }
   const isPlaced = style.width !== undefined || style.autoLeft || captions.length > 0
-  const placed = isPlaced ? placeBlock(whole, style, style.width) : block
+  const placed = isPlaced ? placeBlock(whole, style) : block
   return flow.isWhole ? [placed] : withBreaks(placed, before, after)
 }
 
@@ -145,7 +144,7 @@ const NO_BREAKS = { breakBefore: false, breakAfter: false, keepTogether: false, 
 function cellAttributes({ attributes }: HtmlElement): (style: Style) => Style {
   const padding = lengthOf(`${attributes.cellpadding ?? ''}px`, 0)
   const width = lengthOf(`${attributes.border ?? ''}px`, 0)
-  const border: Border | undefined = width ? { width: 0.75, colour: '#808080', dash: undefined } : undefined
+  const border: Border | undefined = width ? { width: 0.75, colour: '#808080', line: undefined } : undefined
   return style => {
     const isPlain = style.padding.every(one => one === 0.75)
     const isOpen = style.borders.every(one => one === undefined)
@@ -156,6 +155,10 @@ function cellAttributes({ attributes }: HtmlElement): (style: Style) => Style {
     }
   }
 }
+
+/** Returns the width in the engine's form. Columns in per cent include their padding. */
+const widthFor = (width: Length | undefined): ColumnWidth =>
+  width && (width.percent > 0 ? `${width.percent}%` : width.points)
 
 const columnWidths = (group: HtmlElement, around: Style, { sheet, budget }: Flow): ColumnWidth[] =>
   elementsOf(group.children).flatMap(column => {
@@ -318,11 +321,16 @@ function layoutOf(rows: readonly Row[], width: number, { across, down }: Lines):
       top[at] = Math.max(top[at]!, paddingTop)
       bottom[at] = Math.max(bottom[at]!, paddingBottom)
     }
+  const ends = endsBetween([down[0], across[0], down.at(-1), across.at(-1)])
+  const outerStyle = (lines: Lines['down'], line: number, own: typeof ends.down) => {
+    if (line === 0) return lineStyle(lines[line], own, 1)
+    return line === lines.length - 1 ? lineStyle(lines[line], own, -1) : lineStyle(lines[line])
+  }
   return {
     hLineWidth: line => across[line]?.width ?? 0,
     vLineWidth: line => down[line]?.width ?? 0,
-    hLineStyle: line => dashes(across[line]),
-    vLineStyle: line => dashes(down[line]),
+    hLineStyle: line => outerStyle(across, line, ends.across),
+    vLineStyle: line => outerStyle(down, line, ends.down),
     paddingLeft: column => left[column] ?? 0,
     paddingRight: column => right[column] ?? 0,
     paddingTop: row => top[row] ?? 0,

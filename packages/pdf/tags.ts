@@ -14,11 +14,12 @@ const OF_TAGS: Readonly<Record<string, Record<string, string>>> = {
   ul: { 'margin-top': '1em', 'margin-bottom': '1em', 'padding-left': '30pt', 'list-style-type': 'disc' },
   ol: { 'margin-top': '1em', 'margin-bottom': '1em', 'padding-left': '30pt', 'list-style-type': 'decimal' },
   dl: { 'margin-top': '1em', 'margin-bottom': '1em' },
+  dt: { 'page-break-after': 'avoid' },
   dd: { 'margin-left': '30pt' },
   blockquote: { 'margin-top': '1em', 'margin-bottom': '1em', 'margin-left': '30pt', 'margin-right': '30pt' },
   textarea: { 'white-space': 'pre' },
   pre: { 'white-space': 'pre', 'margin-top': '1em', 'margin-bottom': '1em' },
-  hr: { 'margin-top': '.5em', 'margin-bottom': '.5em' },
+  hr: { 'margin-top': '.5em', 'margin-bottom': '.5em', 'margin-left': 'auto', 'margin-right': 'auto' },
   th: { 'font-weight': 'bold', 'text-align': 'center', 'vertical-align': 'middle' },
   td: { 'vertical-align': 'middle' },
   caption: { 'text-align': 'center' },
@@ -69,6 +70,8 @@ function ofAttributes({ tag, attributes }: HtmlElement): [string, string][] {
     declarations.push(['margin-left', 'auto'], ['margin-right', 'auto'])
   if (align === 'right' && tag === 'table') declarations.push(['margin-left', 'auto'])
   if ((align === 'left' || align === 'right') && tag === 'img') declarations.push(['float', align])
+  if (tag === 'hr' && (align === 'left' || align === 'right')) declarations.push([`margin-${align}`, '0'])
+  if (tag === 'hr' && size !== undefined) declarations.push(['height', `${size}px`])
   if (valign !== undefined) declarations.push(['vertical-align', valign])
   if (bgcolor !== undefined) declarations.push(['background-color', bgcolor])
   if (tag === 'font' && color !== undefined) declarations.push(['color', color])

@@ -19,6 +19,13 @@ export function lengthOf(text: string, fontSize: number): number | undefined {
   return Object.hasOwn(UNITS, unit) ? value * UNITS[unit as keyof typeof UNITS] : undefined
 }
 
+/** A part of the available room plus a fixed length in points. Either may be 0. */
+export type Length = { readonly percent: number; readonly points: number }
+
+/** Returns the length in points. */
+export const pointsIn = (length: Length | undefined, room: number): number | undefined =>
+  length && (room * length.percent) / 100 + length.points
+
 /** Reads `40%` as 40. */
 export function percentageOf(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?|\.\d+)%$/.exec(text.trim())

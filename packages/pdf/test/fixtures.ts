@@ -84,13 +84,13 @@ export const FIXTURES: Record<string, Fixture> = {
     colours: ['#ff0000', '#0000ff', '#008000'],
   },
   dashes: {
-    html: '<p style="border-bottom:3pt dashed #0000ff">dashed</p><p style="border:2pt dotted #ff0000">dotted</p>',
-    text: ['dashed', 'dotted'],
-    colours: ['#0000ff', '#ff0000'],
+    html: '<p style="border-bottom:3pt dashed #0000ff">dashed</p><p style="border:2pt dotted #ff0000">dotted</p><p style="border:9pt double #00ff00">double</p>',
+    text: ['dashed', 'dotted', 'double'],
+    colours: ['#0000ff', '#ff0000', '#00ff00'],
     alone: 'gaps between dashes are not stretched to fit',
   },
   widths: {
-    html: '<div style="width:30%;background:#ffeeee">narrow enough for some words only, so that it breaks</div><table style="width:50%;margin-left:auto"><tr><td style="width:70%;background:#eeffee">wide</td><td style="background:#eeeeff">rest</td></tr></table><table align="center"><tr><td style="background:#ffee00">centred</td></tr></table><div style="width:30pt;background:#ddddff">x</div><div style="width:50%;background:#ffddff">twelfths</div>',
+    html: '<div style="width:30%;background:#ffeeee">narrow enough for some words only, so that it breaks</div><table style="width:50%;margin-left:auto"><tr><td style="width:70%;background:#eeffee">wide</td><td style="background:#eeeeff">rest</td></tr></table><table align="center"><tr><td style="background:#ffee00">centred</td></tr></table><div style="width:30pt;background:#ddddff">x</div><div style="width:50%;background:#ffddff">twelfths</div><div style="width:150pt;padding:10pt;background:#ddffff">content</div><div style="width:150pt;padding:10pt;background:#ddffff;box-sizing:border-box">border</div>',
     text: [
       'narrow enough for some',
       'words only, so that it',
@@ -100,7 +100,7 @@ export const FIXTURES: Record<string, Fixture> = {
       'x',
       'twelfths',
     ],
-    colours: ['#ffeeee', '#eeffee', '#eeeeff', '#ddddff', '#ffddff'],
+    colours: ['#ffeeee', '#eeffee', '#eeeeff', '#ddddff', '#ffddff', '#ddffff'],
   },
   controls: {
     html: '<p><input type="checkbox" checked> glass <input type="checkbox"> hail <input type="radio" checked> yes <input type="radio"> no</p><p>Time: <input value="14:30"> <select><option>one</option><option selected>two</option></select></p><p><textarea>line one\nline two</textarea></p>',
@@ -169,7 +169,7 @@ export const FIXTURES: Record<string, Fixture> = {
     text: ['text (elsewhere)'],
     alone: 'browsers frame what they could not load',
   },
-  rules: { html: '<p>over</p><hr><p>under</p>', text: ['over', 'under'] },
+  rules: { html: '<p>over</p><hr><hr width="50%"><p>under</p>', text: ['over', 'under'] },
   indents: {
     html: '<p style="text-indent:2em">indented<br>second</p><p style="margin-left:36pt;text-indent:-18pt">1. hanging<br>below</p>',
     text: ['indented', 'second', '1. hanging', 'below'],

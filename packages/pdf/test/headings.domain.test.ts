@@ -25,6 +25,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   'a heading with a border': '<h2 style="border-bottom: 1pt solid; background: #eee">Heading</h2>',
   'a heading in a box': '<div style="border: 1pt solid"><h2>Heading</h2></div>',
   'two headings': '<h2>Heading</h2><h3>Heading</h3>',
+  'a term of a list of definitions': '<dt>Heading</dt>',
   'a paragraph with break-after: avoid': '<p style="break-after: avoid">Heading</p>',
 }
 
