@@ -28,7 +28,7 @@ const say = (line: string): void => console.log(`bindery: ${line}`)
 /** Writes the files that the service reads at its start, and checks that it can use the port and the data. */
 async function prepareFiles(): Promise<Settings> {
   const added = completeSecrets()
-  if (added.length > 0) say(`${SECRETS_FILE} has a new random ${added.join(' and ')}`)
+  if (added.length > 0) say(`${SECRETS_FILE} has new random secrets: ${added.join(', ')}`)
   const settings = readSettings(process.env, readSecrets())
   prepareDataFolder(settings.dataFolder)
   if (await endStaleService(settings.dataFolder)) say('stopped a service that was left running after a crash')

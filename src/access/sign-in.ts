@@ -35,6 +35,13 @@ const TENANT_ADMINISTRATOR = 'account.tenant.admin'
 export const signInFailed = (): Refusal =>
   new Refusal('signInFailed', 'Tenant, user name or password is wrong, or the account is locked.')
 
+/** Refuses a sign-in that names no tenant. Users of tenants often forget to name theirs. */
+const administrationSignInFailed = (): Refusal =>
+  new Refusal(
+    'signInFailed',
+    "User name or password is wrong, or the account is locked. Without 'hostName' or 'tenantName', only administration accounts can sign in.",
+  )
+
 type FailureReason =
   | 'unknownUser'
   | 'wrongPassword'
@@ -140,7 +147,7 @@ export async function signInAdministrator(
   )
   const counted = found ? [] : [failureQuery(database, administrators, account?.locator ?? NOBODY, now)]
   await database.batch([entry, ...counted])
-  throw signInFailed()
+  throw administrationSignInFailed()
 }
 
 /** Returns false when the account was closed or its password changed in the meantime. */

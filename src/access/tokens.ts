@@ -23,7 +23,9 @@ export function tokenOf(request: Request): string {
     )
   const match = header.length > 8_192 ? null : AUTHORIZATION.exec(header)
   if (!match?.[1])
-    throw unauthenticated('The Authorization header has no token; send `Bearer <token>` or the token alone.')
+    throw unauthenticated(
+      'The Authorization header contains no token of Bindery; send `Bearer <token>`, or the token alone, with the token of POST /account/authenticate.',
+    )
   return match[1]
 }
 

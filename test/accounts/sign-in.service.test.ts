@@ -126,14 +126,22 @@ describe('signing in to a tenant', () => {
       [alice, `?tenantName=${HOME.name}`],
       [alice, '?tenantName=nothing'],
       [alice, `?tenantName=${HOME.name}&hostName=${MOTOR.hostName}`],
-      [{ ...root, password: 'wrong' }, ''],
-      [alice, ''],
     ] as const) {
       const answer = await signIn(body, query)
       expect(answer.body).toMatchObject({ code: 'signInFailed', httpStatus: '401', httpErrorCode: 401 })
       messages.add(answer.body.message)
     }
     expect(messages.size).toBe(1)
+  })
+
+  it('says that only administration accounts sign in without a tenant, for known and unknown user names', async () => {
+    for (const body of [{ ...root, password: 'wrong' }, alice]) {
+      const { status, body: refused } = await signIn(body)
+      expect([status, refused.message]).toEqual([
+        401,
+        "User name or password is wrong, or the account is locked. Without 'hostName' or 'tenantName', only administration accounts can sign in.",
+      ])
+    }
   })
 
   it('returns 400 when query and body name different tenants', async () => {

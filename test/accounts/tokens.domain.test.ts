@@ -187,4 +187,11 @@ describe('access tokens', () => {
     for (const authorization of ['', 'Bearer', 'Basic YTpi', 'Bearer a.b', 'Digest a.b.c', 'a.b.c.d'])
       expect(() => tokenOf(header(authorization))).toThrow(/Authorization/)
   })
+
+  it('are asked for by name when the header has something else, such as a variable that was not set', () => {
+    for (const authorization of ['Bearer', 'Bearer undefined', 'Bearer x', 'Basic YTpi'])
+      expect(() => tokenOf(header(authorization))).toThrow(
+        'The Authorization header contains no token of Bindery; send `Bearer <token>`, or the token alone, with the token of POST /account/authenticate.',
+      )
+  })
 })
