@@ -193,65 +193,92 @@ function splitContinued(
   charges: readonly Charge[],
   splitByTime: (charge: Charge) => Money[],
 ): (charge: Charge) => Money[] {
-  const places = new Map(plan.flatMap(({ replans }, at) => (replans?.open ?? []).map(one => [one, at])))
-  const planned = [...plan.keys()].filter(at => plan[at]!.replans?.bill === 'planned')
-  const lastPlanned = planned.at(-1)
+  const places = placesIn(plan)
+  const { planned, atOnce, placeOf } = places
   const keepsCover = plan.some(one => one.replans?.keepsCover)
   const bearsCommissions = plan.some(one => one.replans?.bearsCommissions)
-  const immediate = plan.findIndex(one => one.replans?.bill === 'atOnce')
-  // A plan without an immediate installment has nothing to bill immediately. Its last installment takes that place.
-  const atOnce = immediate >= 0 ? immediate : plan.length - 1
-  const placeOf = ({ from }: Charge): number => places.get(from!) ?? atOnce
   const lines = linesIn(charges, plan, placeOf)
-
-  /** Returns the installment that bears what a change leaves of a line that is kept until then. */
-  const bearerOf = (keptUntil: Instant): number => {
-    const before = planned.findLast(at => plan[at]!.start < keptUntil)
-    if (before !== undefined) return before
-    return planned.length > 0 && plan[planned[0]!]!.start === keptUntil ? lastPlanned! : atOnce
-  }
-
   return charge => {
-    const { currency, minor } = charge.amount
-    const parts = plan.map(() => 0)
-    // One shared value, because most parts are zero.
-    const nothing = zero(currency)
-    const amounts = (): Money[] => parts.map(part => (part === 0 ? nothing : fromMinor(part, currency)))
-    const chargeWholeAt = (at: number): Money[] => {
-      parts[at] = minor
-      return amounts()
-    }
+    const { amount } = charge
+    const amounts = (...parts: Part[]): Money[] => amountsOf(parts, plan, amount.currency)
     if (charge.from !== undefined) {
       const place = placeOf(charge)
       const refunded = immediateRefundOf(charge, plan[place]!, lines)
-      parts[atOnce] = refunded
-      parts[place] = parts[place]! + minor - refunded
-      return amounts()
+      return amounts([atOnce, refunded], [place, amount.minor - refunded])
     }
     if (bearsCommissions ? isHoldback(charge) : charge.type === 'holdback')
-      return chargeWholeAt(lastPlanned ?? atOnce)
+      return amounts([planned.at(-1) ?? atOnce, amount.minor])
     const keptUntil = (keepsCover ? charge.coverUntil : undefined) ?? charge.keptUntil
-    if (keptUntil === undefined) return isNewFee(charge) ? chargeWholeAt(atOnce) : splitByTime(charge)
-    const line = lineOfCharge(charge)
-    const rests = lines.restsOnPlan.get(line)
-    if (!rests) return chargeWholeAt(atOnce)
-    let rest = minor
-    if (lines.firstOf.get(line) === charge)
-      for (const at of planned)
-        if (plan[at]!.start >= keptUntil) {
-          parts[at] = -rests[at]!
-          rest += rests[at]!
-        }
-    const bearer = bearerOf(keptUntil)
-    const freed = (plan[bearer]!.replans?.frees ?? []).reduce(
-      (sum, from) => sum + (lines.rests.get(restKey(line, from)) ?? 0),
-      0,
-    )
-    const borne = Math.max(rest, -freed)
-    parts[bearer] = parts[bearer]! + (freed > 0 ? borne : rest)
-    if (freed > 0) parts[atOnce] = parts[atOnce]! + rest - borne
-    return amounts()
+    if (keptUntil !== undefined) return amounts(...splitKept(charge, keptUntil, plan, places, lines))
+    return isNewFee(charge) ? amounts([atOnce, amount.minor]) : splitByTime(charge)
   }
+}
+
+/** What one installment bills of a charge: its place in the plan, and minor units. */
+type Part = readonly [at: number, minor: number]
+
+/** Returns the amount of each installment. Parts of the same installment add up. */
+function amountsOf(parts: readonly Part[], plan: readonly Installment[], currency: CurrencyCode): Money[] {
+  // One shared value, because most amounts are zero.
+  const nothing = zero(currency)
+  const minors = plan.map(() => 0)
+  for (const [at, minor] of parts) minors[at] = minors[at]! + minor
+  return minors.map(minor => (minor === 0 ? nothing : fromMinor(minor, currency)))
+}
+
+/** Which installments of a continued plan bill what, as places in the plan. */
+type Places = {
+  /** The installments that are still planned, in plan order. */
+  readonly planned: readonly number[]
+  /** The installment that bills and refunds immediately. */
+  readonly atOnce: number
+  /** Returns the installment that took over the rest. */
+  placeOf(rest: Charge): number
+}
+
+function placesIn(plan: readonly Installment[]): Places {
+  const places = new Map(plan.flatMap(({ replans }, at) => (replans?.open ?? []).map(one => [one, at])))
+  const immediate = plan.findIndex(one => one.replans?.bill === 'atOnce')
+  // A plan without an immediate installment has nothing to bill immediately. Its last installment takes that place.
+  const atOnce = immediate >= 0 ? immediate : plan.length - 1
+  return {
+    planned: [...plan.keys()].filter(at => plan[at]!.replans?.bill === 'planned'),
+    atOnce,
+    placeOf: ({ from }) => places.get(from!) ?? atOnce,
+  }
+}
+
+/** Splits a charge of a line that is kept until a time. The first charge of the line takes back what was billed for later time. */
+function splitKept(
+  charge: Charge,
+  keptUntil: Instant,
+  plan: readonly Installment[],
+  places: Places,
+  lines: Lines,
+): Part[] {
+  const { planned, atOnce } = places
+  const line = lineOfCharge(charge)
+  const rests = lines.restsOnPlan.get(line)
+  if (!rests) return [[atOnce, charge.amount.minor]]
+  const isFirst = lines.firstOf.get(line) === charge
+  const after = isFirst ? planned.filter(at => plan[at]!.start >= keptUntil) : []
+  const takenBack = after.map((at): Part => [at, -rests[at]!])
+  const left = takenBack.reduce((sum, [, minor]) => sum - minor, charge.amount.minor)
+  const bearer = bearerOf(keptUntil, plan, places)
+  const freed = (plan[bearer]!.replans?.frees ?? []).reduce(
+    (sum, from) => sum + (lines.rests.get(restKey(line, from)) ?? 0),
+    0,
+  )
+  if (freed <= 0) return [...takenBack, [bearer, left]]
+  const borne = Math.max(left, -freed)
+  return [...takenBack, [bearer, borne], [atOnce, left - borne]]
+}
+
+/** Returns the installment that bears what a change leaves of a line that is kept until then. */
+function bearerOf(keptUntil: Instant, plan: readonly Installment[], { planned, atOnce }: Places): number {
+  const before = planned.findLast(at => plan[at]!.start < keptUntil)
+  if (before !== undefined) return before
+  return planned.length > 0 && plan[planned[0]!]!.start === keptUntil ? planned.at(-1)! : atOnce
 }
 
 /** What a continued plan takes over of each line of charges, and what is new in each line. */
