@@ -115,55 +115,72 @@ function draftOf(
     { product, timeZone, now, supply },
   )
   const quote = selectedQuote(empty)
-  const { modification, segment } = quoteParts(empty, quote)
-  const stamp = { createdAt: now, updatedAt: now }
-  const made = () => ({
-    ...stamp,
-    ...contract,
+  const { segment } = quoteParts(empty, quote)
+  const aggregate: PolicyAggregate = {
+    ...empty,
+    ...coverOf(risk, contract, empty, quote, supply),
+    policy: { ...empty.policy, originalStart, originalEnd },
+    segments: putRecords(empty.segments, [{ ...segment, data: risk.data }]),
+  }
+  return { aggregate, quote }
+}
+
+/** Returns the exposures and perils of the risk as records of the quote. They keep the locators that they have in the book. */
+function coverOf(
+  { exposures }: Risk,
+  term: Pricing['term'],
+  empty: PolicyAggregate,
+  quote: Quote,
+  supply: Attempt['supply'],
+): Pick<PolicyAggregate, 'exposures' | 'exposureRuns' | 'perils' | 'perilRuns'> {
+  const { modification } = quoteParts(empty, quote)
+  const { createdAt, updatedAt } = modification
+  const record = { createdAt, updatedAt, displayId: modification.displayId }
+  const run = () => ({
+    createdAt,
+    updatedAt,
+    ...term,
     locator: supply.uuid(),
     madeBy: modification.locator,
     cuts: [],
   })
-  const exposures = risk.exposures.map(one => ({
-    ...stamp,
-    locator: one.locator as Uuid,
-    displayId: modification.displayId,
-    quoteLocator: quote.locator,
-    name: one.name,
-  }))
-  const exposureRuns = risk.exposures.map(one => ({
-    ...made(),
-    exposureLocator: one.locator as Uuid,
-    data: one.data,
-  }))
-  const perils = risk.exposures.flatMap(exposure =>
-    exposure.perils.map(peril => ({
-      ...stamp,
-      locator: peril.locator as Uuid,
-      displayId: modification.displayId,
-      exposureLocator: exposure.locator as Uuid,
-      name: peril.name,
-      renewalGroup: peril.locator as Uuid,
-    })),
+  const perils = exposures.flatMap(({ locator: exposureLocator, perils }) =>
+    perils.map(peril => ({ ...peril, exposureLocator })),
   )
-  const perilRuns = risk.exposures.flatMap(exposure =>
-    exposure.perils.map(peril => ({
-      ...made(),
-      perilLocator: peril.locator as Uuid,
-      data: peril.data,
-      amounts: peril.amounts,
-    })),
-  )
-  const aggregate: PolicyAggregate = {
-    ...empty,
-    policy: { ...empty.policy, originalStart, originalEnd },
-    segments: putRecords(empty.segments, [{ ...segment, data: risk.data }]),
-    exposures: putRecords(empty.exposures, exposures),
-    exposureRuns: putRecords(empty.exposureRuns, exposureRuns),
-    perils: putRecords(empty.perils, perils),
-    perilRuns: putRecords(empty.perilRuns, perilRuns),
+  return {
+    exposures: putRecords(
+      empty.exposures,
+      exposures.map(({ locator, name }) => ({
+        ...record,
+        locator: locator as Uuid,
+        quoteLocator: quote.locator,
+        name,
+      })),
+    ),
+    exposureRuns: putRecords(
+      empty.exposureRuns,
+      exposures.map(({ locator, data }) => ({ ...run(), exposureLocator: locator as Uuid, data })),
+    ),
+    perils: putRecords(
+      empty.perils,
+      perils.map(({ locator, exposureLocator, name }) => ({
+        ...record,
+        locator: locator as Uuid,
+        exposureLocator: exposureLocator as Uuid,
+        name,
+        renewalGroup: locator as Uuid,
+      })),
+    ),
+    perilRuns: putRecords(
+      empty.perilRuns,
+      perils.map(({ locator, data, amounts }) => ({
+        ...run(),
+        perilLocator: locator as Uuid,
+        data,
+        amounts,
+      })),
+    ),
   }
-  return { aggregate, quote }
 }
 
 function policyholderOf({ policyholder: values }: Risk, now: Instant): Policyholder {

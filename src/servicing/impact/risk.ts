@@ -1,7 +1,7 @@
 // The priced part of a booked policy: its data at one moment, for a term.
 import { add, containsTime, type Instant, months, type Span, type TimeZone } from '../../kernel/time.ts'
 import type { PerilAmounts } from '../../policy/records/transactions.ts'
-import type { FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
+import type { ExposureDefinition, FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import type { BookedPolicy } from './book-policy.ts'
 
@@ -113,64 +113,61 @@ export type Fitted = { readonly risk: Risk; readonly leftOut: readonly string[] 
  */
 export function fitRiskToProduct(risk: Risk, product: ProductDefinition): Fitted {
   const leftOut = new Set<string>()
-  const keepKnownFields = (data: FieldData, fields: readonly FieldDefinition[], owner: string): FieldData => {
-    const known = new Map(fields.map(field => [field.name, field]))
-    const keepKnownValues = (
-      values: FieldData['values'],
-      names: ReadonlyMap<string, unknown>,
-      where: string,
-    ) =>
-      Object.fromEntries(
-        Object.entries(values).filter(([name]) => {
-          if (names.has(name)) return true
-          leftOut.add(`field '${name}'${where}`)
-          return false
-        }),
-      )
-    return {
-      values: keepKnownValues(data.values, known, owner),
-      groups: data.groups.flatMap(group => {
-        const inner = known.get(group.fieldName)?.fields
-        if (!inner) return []
-        const names = new Map(inner.map(field => [field.name, field]))
-        return [
-          {
-            ...group,
-            values: keepKnownValues(group.values, names, ` of group '${group.fieldName}'${owner}`),
-          },
-        ]
-      }),
-    }
-  }
   const exposures = risk.exposures.flatMap(exposure => {
     const definition = product.exposures.find(({ name }) => name === exposure.name)
-    if (!definition) {
-      leftOut.add(`exposure '${exposure.name}'`)
-      return []
-    }
-    const perils = exposure.perils.flatMap((peril): PricedPeril[] => {
-      const kind = definition.perils.find(({ name }) => name === peril.name)
-      if (!kind) {
-        leftOut.add(`peril '${peril.name}' of exposure '${exposure.name}'`)
-        return []
-      }
-      return [
-        {
-          ...peril,
-          data: keepKnownFields(peril.data, kind.fields, ` of peril '${peril.name}' of '${exposure.name}'`),
-        },
-      ]
-    })
-    return [
-      {
-        ...exposure,
-        data: keepKnownFields(exposure.data, definition.fields, ` of exposure '${exposure.name}'`),
-        perils,
-      },
-    ]
+    if (definition) return [fitExposure(exposure, definition, leftOut)]
+    leftOut.add(`exposure '${exposure.name}'`)
+    return []
   })
+  const data = fitData(risk.data, product.fields, '', leftOut)
+  return { risk: { ...risk, data, exposures }, leftOut: [...leftOut] }
+}
+
+function fitExposure(
+  exposure: Risk['exposures'][number],
+  { fields, perils }: ExposureDefinition,
+  leftOut: Set<string>,
+): Risk['exposures'][number] {
+  const { name } = exposure
+  const kept = exposure.perils.flatMap((peril): PricedPeril[] => {
+    const definition = perils.find(one => one.name === peril.name)
+    if (definition) {
+      const owner = ` of peril '${peril.name}' of '${name}'`
+      return [{ ...peril, data: fitData(peril.data, definition.fields, owner, leftOut) }]
+    }
+    leftOut.add(`peril '${peril.name}' of exposure '${name}'`)
+    return []
+  })
+  const data = fitData(exposure.data, fields, ` of exposure '${name}'`, leftOut)
+  return { ...exposure, data, perils: kept }
+}
+
+/** Keeps the values and groups of these fields. `owner` is how a message continues after the name of a field. */
+function fitData(
+  { values, groups }: FieldData,
+  fields: readonly FieldDefinition[],
+  owner: string,
+  leftOut: Set<string>,
+): FieldData {
   return {
-    risk: { ...risk, data: keepKnownFields(risk.data, product.fields, ''), exposures },
-    leftOut: [...leftOut],
+    values: fitValues(values, fields, owner, leftOut),
+    groups: groups.flatMap(group => {
+      const inner = fields.find(({ name }) => name === group.fieldName)?.fields
+      if (!inner) return []
+      const place = ` of group '${group.fieldName}'${owner}`
+      return [{ ...group, values: fitValues(group.values, inner, place, leftOut) }]
+    }),
   }
+}
+
+function fitValues(
+  values: FieldData['values'],
+  fields: readonly FieldDefinition[],
+  owner: string,
+  leftOut: Set<string>,
+): FieldData['values'] {
+  const known = new Set(fields.map(({ name }) => name))
+  const entries = Object.entries(values)
+  for (const [name] of entries) if (!known.has(name)) leftOut.add(`field '${name}'${owner}`)
+  return Object.fromEntries(entries.filter(([name]) => known.has(name)))
 }
