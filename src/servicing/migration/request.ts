@@ -74,51 +74,66 @@ export function readAccount(
   value: SentAccount,
   originalId: string,
   isNew: boolean,
-  { done, taken }: MigratedItems = { done: new Set(), taken: new Set() },
+  migrated: MigratedItems = { done: new Set(), taken: new Set() },
 ): { readonly request: ReadAccount; readonly failures: readonly ItemFailure[] } {
   const failures: ItemFailure[] = []
+  const { frame, accountData, problems } = readFrame(value, isNew)
+  if (problems.length > 0) failures.push(itemFailure('account', originalId, problems))
+  const items = LISTED_KINDS.map(kind => ({ kind, valid: validItems(value, kind, migrated, failures) }))
+  const blocked = blockedBy(value, failures, migrated.done)
+  const kept = items.map(({ kind, valid }) => [
+    kind,
+    valid.filter(({ id }) => !blocked.has(`${kind} ${id}`)).map(({ item }) => item),
+  ])
+  const request = { ...(frame ?? EMPTY), ...Object.fromEntries(kept), ...(accountData && { accountData }) }
+  return { request: request as ReadAccount, failures: [...failures, ...blocked.values()] }
+}
+
+/** Reads what belongs to the account as a whole. Its data is read only if the account is created. */
+function readFrame(value: SentAccount, isNew: boolean) {
   const { policies: _1, invoices: _2, payments: _3, disbursements: _4, accountData, ...rest } = value
-  const own: string[] = []
-  const frame = parseWith(contract.MigrationRequest, rest, own)
-  const isData = accountData === undefined || accountData === null || typeof accountData === 'object'
-  if (isNew && !isData) own.push(`'accountData' must be an object.`)
+  const problems: string[] = []
+  const frame = parseWith(contract.MigrationRequest, rest, problems)
+  const isObject = accountData === undefined || accountData === null || typeof accountData === 'object'
+  if (isNew && !isObject) problems.push(`'accountData' must be an object.`)
   const data =
-    isNew && isData
-      ? parseWith(contract.AccountMigrationData, accountData ?? {}, own, 'accountData')
+    isNew && isObject
+      ? parseWith(contract.AccountMigrationData, accountData ?? {}, problems, 'accountData')
       : undefined
   for (const kind of LISTED_KINDS)
     if (value[kind] !== undefined && value[kind] !== null && !Array.isArray(value[kind]))
-      own.push(`'${kind}' must be a list.`)
-  if (own.length > 0) failures.push(itemFailure('account', originalId, own))
-  const items = LISTED_KINDS.map(kind => {
-    const byId = Map.groupBy(namedItems(value, kind), ({ id }) => id)
-    const fitting = [...byId].flatMap(([id, sent]) => {
-      if (done.has(`${kind} ${id}`)) return []
-      const reads = sent.map(({ item }) => ITEM_SCHEMAS[kind].safeParse(item))
-      const wrong = (sentence: string) => itemFailure(kind, id, [sentence]).problems
-      const problems = [
-        ...(taken.has(`${kind} ${id}`)
-          ? wrong(`'id' must be unique within the account: '${id}' was migrated by an earlier migration.`)
-          : []),
-        // It is unknown which one is meant, so none is used until a correction replaces them all.
-        ...(sent.length > 1 ? wrong(`'id' must be unique: '${id}' is in '${kind}' more than once.`) : []),
-        ...reads.flatMap((read, at) =>
-          read.success ? [] : placedProblems(read.error, ELEMENT_TYPES[kind], id, sent[at]!.item),
-        ),
-      ]
-      if (problems.length === 0) return reads.map(read => ({ id, item: read.data }))
-      failures.push({ kind, originalId: id, problems })
-      return []
-    })
-    return { kind, fitting }
+      problems.push(`'${kind}' must be a list.`)
+  return { frame, accountData: data, problems }
+}
+
+/** Returns the valid items that this migration has not migrated yet. Adds the others to the failures. */
+function validItems(
+  value: SentAccount,
+  kind: ListedKind,
+  { done, taken }: MigratedItems,
+  failures: ItemFailure[],
+) {
+  const byId = Map.groupBy(namedItems(value, kind), ({ id }) => id)
+  return [...byId].flatMap(([id, sent]) => {
+    if (done.has(`${kind} ${id}`)) return []
+    const reads = sent.map(({ item }) => ITEM_SCHEMAS[kind].safeParse(item))
+    const sentences = [
+      ...(taken.has(`${kind} ${id}`)
+        ? [`'id' must be unique within the account: '${id}' was migrated by an earlier migration.`]
+        : []),
+      // It is unknown which one is meant, so none is used until a correction replaces them all.
+      ...(sent.length > 1 ? [`'id' must be unique: '${id}' is in '${kind}' more than once.`] : []),
+    ]
+    const problems = [
+      ...sentences.flatMap(sentence => itemFailure(kind, id, [sentence]).problems),
+      ...reads.flatMap((read, at) =>
+        read.success ? [] : placedProblems(read.error, ELEMENT_TYPES[kind], id, sent[at]!.item),
+      ),
+    ]
+    if (problems.length === 0) return reads.map(read => ({ id, item: read.data }))
+    failures.push({ kind, originalId: id, problems })
+    return []
   })
-  const blocked = blockedBy(value, failures, done)
-  const kept = items.map(({ kind, fitting }) => [
-    kind,
-    fitting.filter(({ id }) => !blocked.has(`${kind} ${id}`)).map(({ item }) => item),
-  ])
-  const request = { ...(frame ?? EMPTY), ...Object.fromEntries(kept), ...(data && { accountData: data }) }
-  return { request: request as ReadAccount, failures: [...failures, ...blocked.values()] }
 }
 
 /** Returns failures of items that do not match their schema. */

@@ -35,18 +35,6 @@ const byText = <T>(list: readonly T[]): T[] =>
 export function currentState(record: PolicyRecord): Record<string, unknown> {
   const { currency } = record
   const amount = (value: number): string => amountText(minorOf(value, currency), currency)
-  const sums = (list: readonly (readonly [name: string, minor: number])[]): Record<string, string> => {
-    const byName: Record<string, number> = {}
-    for (const [name, minor] of list) byName[name] = (byName[name] ?? 0) + minor
-    return Object.fromEntries(
-      Object.entries(byName).flatMap(([name, minor]) =>
-        minor === 0 ? [] : [[name, amountText(minor, currency)]],
-      ),
-    )
-  }
-  const kept = record.holdbacks
-    .filter(({ type }) => type !== 'commission')
-    .reduce((sum, one) => sum + minorOf(one.amount, currency), 0)
   return {
     product: record.productName,
     paymentSchedule: record.paymentScheduleName,
@@ -55,43 +43,76 @@ export function currentState(record: PolicyRecord): Record<string, unknown> {
     // Without any cover, the effective end is the time of one of the transactions that ended the policy.
     ...(record.characteristics.some(isInForce) && { effectiveEnd: record.effectiveContractEndTimestamp }),
     segments: currentSegments(record, amount),
-    premium: record.price && amount(record.price.grossPremium),
-    taxes: sums(record.price?.taxGroups.map(one => [one.name, minorOf(one.amount, currency)] as const) ?? []),
-    // A holdback of a fee is a fee in the other system.
-    feesAndHoldbacks: record.price && amountText(minorOf(record.price.grossFees, currency) + kept, currency),
-    commissions: sums(
-      record.price?.commissions.map(one => [one.recipient, minorOf(one.amount, currency)] as const) ?? [],
-    ),
-    total: record.price && amount(record.price.total),
-    invoices: byText(
-      carriedInvoices(record)
-        // Invoices of zero settle nothing.
-        .filter(one => one.due !== 0 || activePayments(one).length > 0)
-        .map(one => ({
-          start: one.startTimestamp,
-          end: one.endTimestamp,
-          due: one.dueTimestamp,
-          total: amountText(one.due, currency),
-          state:
-            one.settlementType === 'carriedForward' ? 'paid' : (one.settlementType ?? one.settlementStatus),
-          outstanding: one.outstandingAmount === undefined ? undefined : amount(one.outstandingAmount),
-          payments: sums(
-            activePayments(one).map(({ source, amount: paid, creditedAmount = 0 }) => [
-              source === 'received' ? source : 'credit',
-              minorOf(paid, currency) - minorOf(creditedAmount, currency),
-            ]),
-          ),
-        })),
-    ),
-    planned: sums(
+    ...currentPrice(record),
+    invoices: currentInvoices(record),
+    planned: sumsByName(
       record.futureInvoices.map(one => [
         `${one.issueTimestamp} ${one.dueTimestamp}`,
         one.financialTransactions
           .filter(({ type }) => type !== 'commission')
           .reduce((sum, item) => sum + minorOf(item.amount, currency), 0),
       ]),
+      currency,
     ),
   }
+}
+
+function currentPrice({ price, holdbacks, currency }: PolicyRecord): Record<string, unknown> {
+  const amount = (value: number): string => amountText(minorOf(value, currency), currency)
+  const kept = holdbacks
+    .filter(({ type }) => type !== 'commission')
+    .reduce((sum, one) => sum + minorOf(one.amount, currency), 0)
+  return {
+    premium: price && amount(price.grossPremium),
+    taxes: sumsByName(price?.taxGroups.map(one => [one.name, minorOf(one.amount, currency)]) ?? [], currency),
+    // A holdback of a fee is a fee in the other system.
+    feesAndHoldbacks: price && amountText(minorOf(price.grossFees, currency) + kept, currency),
+    commissions: sumsByName(
+      price?.commissions.map(one => [one.recipient, minorOf(one.amount, currency)]) ?? [],
+      currency,
+    ),
+    total: price && amount(price.total),
+  }
+}
+
+function currentInvoices(record: PolicyRecord): unknown[] {
+  const { currency } = record
+  const shown = carriedInvoices(record)
+    // Invoices of zero settle nothing.
+    .filter(one => one.due !== 0 || activePayments(one).length > 0)
+    .map(one => ({
+      start: one.startTimestamp,
+      end: one.endTimestamp,
+      due: one.dueTimestamp,
+      total: amountText(one.due, currency),
+      state: one.settlementType === 'carriedForward' ? 'paid' : (one.settlementType ?? one.settlementStatus),
+      outstanding:
+        one.outstandingAmount === undefined
+          ? undefined
+          : amountText(minorOf(one.outstandingAmount, currency), currency),
+      payments: sumsByName(
+        activePayments(one).map(({ source, amount: paid, creditedAmount = 0 }) => [
+          source === 'received' ? source : 'credit',
+          minorOf(paid, currency) - minorOf(creditedAmount, currency),
+        ]),
+        currency,
+      ),
+    }))
+  return byText(shown)
+}
+
+/** Adds up minor units by name. Leaves out sums of zero. */
+function sumsByName(
+  list: readonly (readonly [name: string, minor: number])[],
+  currency: PolicyRecord['currency'],
+): Record<string, string> {
+  const byName: Record<string, number> = {}
+  for (const [name, minor] of list) byName[name] = (byName[name] ?? 0) + minor
+  return Object.fromEntries(
+    Object.entries(byName).flatMap(([name, minor]) =>
+      minor === 0 ? [] : [[name, amountText(minor, currency)]],
+    ),
+  )
 }
 
 /** In minor units. */
@@ -121,43 +142,51 @@ export function currentSums(record: PolicyRecord): CurrentSums {
 /** Returns the segments, each with its exposures and perils, identified by content because their locators differ. */
 function currentSegments(record: PolicyRecord, amount: (value: number) => string): unknown[] {
   const charges = new Map(record.segmentCharges.map(one => [one.perilCharacteristicsLocator, one]))
-  const holds = (at: number, start: string, end: string): boolean => Number(start) <= at && at < Number(end)
+  const perilsOf = (exposure: Exposure, segment: Segment): unknown[] =>
+    exposure.perils.flatMap(({ name, characteristics }) =>
+      characteristics
+        .filter(one => isInForce(one) && one.policyCharacteristicsLocator === segment.locator)
+        .map(part => ({
+          name,
+          data: dataOf(part),
+          terms: termsOf(part),
+          ...currentCharges(charges.get(part.locator), amount),
+        })),
+    )
+  const exposuresOf = (segment: Segment): unknown[] => {
+    const start = Number(segment.startTimestamp)
+    return record.exposures.flatMap(exposure => {
+      const own = exposure.characteristics.find(one => isInForce(one) && containsStart(one, start))
+      return own
+        ? [{ name: exposure.name, data: dataOf(own), perils: byText(perilsOf(exposure, segment)) }]
+        : []
+    })
+  }
   return record.characteristics
     .filter(isInForce)
     .sort((a, b) => Number(a.startTimestamp) - Number(b.startTimestamp))
-    .map(segment => {
-      const at = Number(segment.startTimestamp)
-      const exposures = record.exposures.flatMap(exposure => {
-        const own = exposure.characteristics.find(
-          one => isInForce(one) && holds(at, one.startTimestamp, one.endTimestamp),
-        )
-        if (!own) return []
-        const perils = exposure.perils.flatMap(peril =>
-          peril.characteristics
-            .filter(one => isInForce(one) && one.policyCharacteristicsLocator === segment.locator)
-            .map(part => {
-              const costs = charges.get(part.locator)
-              return {
-                name: peril.name,
-                data: dataOf(part),
-                terms: termsOf(part),
-                premium: amount(costs?.premium ?? 0),
-                taxes: costs?.taxes
-                  .filter(one => one.amount !== 0)
-                  .map(one => `${one.name} ${amount(one.amount)}`),
-                commissions: costs?.commissions
-                  .filter(one => one.amount !== 0)
-                  .map(one => `${one.recipient} ${amount(one.amount)}`),
-              }
-            }),
-        )
-        return [{ name: exposure.name, data: dataOf(own), perils: byText(perils) }]
-      })
-      return {
-        start: segment.startTimestamp,
-        end: segment.endTimestamp,
-        data: dataOf(segment),
-        exposures: byText(exposures),
-      }
-    })
+    .map(segment => ({
+      start: segment.startTimestamp,
+      end: segment.endTimestamp,
+      data: dataOf(segment),
+      exposures: byText(exposuresOf(segment)),
+    }))
 }
+
+type Exposure = PolicyRecord['exposures'][number]
+type Segment = PolicyRecord['characteristics'][number]
+type SegmentCharges = PolicyRecord['segmentCharges'][number]
+
+const containsStart = (
+  { startTimestamp, endTimestamp }: Pick<Segment, 'startTimestamp' | 'endTimestamp'>,
+  start: number,
+): boolean => Number(startTimestamp) <= start && start < Number(endTimestamp)
+
+/** Returns what a peril costs in a segment, without taxes and commissions of zero. */
+const currentCharges = (costs: SegmentCharges | undefined, amount: (value: number) => string) => ({
+  premium: amount(costs?.premium ?? 0),
+  taxes: costs?.taxes.filter(one => one.amount !== 0).map(one => `${one.name} ${amount(one.amount)}`),
+  commissions: costs?.commissions
+    .filter(one => one.amount !== 0)
+    .map(one => `${one.recipient} ${amount(one.amount)}`),
+})
