@@ -169,44 +169,12 @@ export function compileResourceTables(
   report: ValueReport,
 ): ResourceDeclarations | undefined {
   const seen = new Set<string>()
-  const checked = <Entry extends { columns: { name: string }[] }>(
-    kind: keyof ResourceDeclarations,
-    entries: Declared<Entry>,
-  ): Record<string, Entry> => {
-    const found = Object.entries(entries).flatMap(([name, one]): [string, Entry][] =>
-      one === undefined ? [] : [[name, one]],
-    )
-    for (const [name, { columns }] of found) {
-      const reportBadDeclaration = (message: string): void =>
-        report.at(kind, name).error('badTableDeclaration', `'${name}' ${message}`)
-      const problem = staticNameProblem(name)
-      if (problem !== undefined) reportBadDeclaration(problem)
-      if (seen.has(name))
-        reportBadDeclaration('is also declared as a different kind of table; rename one of them.')
-      if (columns.length === 0) reportBadDeclaration('declares no columns; list the columns of its file.')
-      const lower = columns.map(column => column.name.trim().toLowerCase())
-      const repeated = columns.find((_, at) => lower.indexOf(lower[at]!) !== at)
-      if (repeated)
-        reportBadDeclaration(
-          `declares the column '${repeated.name}' twice, in different case; rename one of them.`,
-        )
-      seen.add(name)
-    }
-    return Object.fromEntries(found)
-  }
-  const ranges = checked('rangeTables', rangeTables)
-  for (const [name, range] of Object.entries(ranges))
-    for (const bound of ['rangeStart', 'rangeEnd'] as const) {
-      const problem = boundProblem(bound, range)
-      if (problem !== undefined)
-        report
-          .at('rangeTables', name, bound)
-          .error('badTableDeclaration', `'${bound}' of '${name}' ${problem}.`)
-    }
+  const ranges = checkedTables('rangeTables', rangeTables, seen, report)
+  for (const [name, range] of Object.entries(ranges)) checkBounds(name, range, report)
   const declared: ResourceDeclarations = {
-    tables: checked('tables', tables),
+    tables: checkedTables('tables', tables, seen, report),
     rangeTables: ranges as ResourceDeclarations['rangeTables'],
-    constraintTables: checked('constraintTables', constraintTables),
+    constraintTables: checkedTables('constraintTables', constraintTables, seen, report),
   }
   const snippets = Object.entries(templateSnippets).flatMap(([name, { selectionTimeBasis } = {}]) => {
     const problem = staticNameProblem(name)
@@ -219,11 +187,49 @@ export function compileResourceTables(
   return { ...declared, ...(snippets.length > 0 && { templateSnippets: Object.fromEntries(snippets) }) }
 }
 
+/** Checks the names and columns of the tables of one kind, and returns those that are declared. `seen` has the names of all kinds. */
+function checkedTables<Entry extends { columns: { name: string }[] }>(
+  kind: keyof ResourceDeclarations,
+  entries: Declared<Entry>,
+  seen: Set<string>,
+  report: ValueReport,
+): Record<string, Entry> {
+  const declared = Object.entries(entries).flatMap(([name, one]): [string, Entry][] =>
+    one === undefined ? [] : [[name, one]],
+  )
+  for (const [name, { columns }] of declared) {
+    const reportBadDeclaration = (message: string): void =>
+      report.at(kind, name).error('badTableDeclaration', `'${name}' ${message}`)
+    const problem = staticNameProblem(name)
+    if (problem !== undefined) reportBadDeclaration(problem)
+    if (seen.has(name))
+      reportBadDeclaration('is also declared as a different kind of table; rename one of them.')
+    if (columns.length === 0) reportBadDeclaration('declares no columns; list the columns of its file.')
+    const lower = columns.map(column => column.name.trim().toLowerCase())
+    const repeated = columns.find((_, at) => lower.indexOf(lower[at]!) !== at)
+    if (repeated)
+      reportBadDeclaration(
+        `declares the column '${repeated.name}' twice, in different case; rename one of them.`,
+      )
+    seen.add(name)
+  }
+  return Object.fromEntries(declared)
+}
+
+function checkBounds(table: string, range: DeclaredRange, report: ValueReport): void {
+  for (const bound of ['rangeStart', 'rangeEnd'] as const) {
+    const problem = boundProblem(bound, range)
+    if (problem !== undefined)
+      report
+        .at('rangeTables', table, bound)
+        .error('badTableDeclaration', `'${bound}' of '${table}' ${problem}.`)
+  }
+}
+
+type DeclaredRange = NonNullable<Tables['rangeTables'][string]>
+
 /** Why a range table cannot use the column as a bound, as the end of a sentence. */
-function boundProblem(
-  bound: 'rangeStart' | 'rangeEnd',
-  range: NonNullable<Tables['rangeTables'][string]>,
-): string | undefined {
+function boundProblem(bound: 'rangeStart' | 'rangeEnd', range: DeclaredRange): string | undefined {
   const name = range[bound]
   if (name === undefined) return undefined
   const column = range.columns.find(one => one.name === name)

@@ -2,6 +2,7 @@
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../../../extension/auxdata/limits.ts'
 import {
   derivedUuid,
+  type LocatorSupply,
   type PolicyLocator,
   type QuoteLocator,
   supplyOf,
@@ -112,9 +113,57 @@ export function* convertPolicy(
 ): Steps<ConvertedPolicy | undefined> {
   const read = readPolicy(work, request)
   if (!read) return undefined
-  const { product, timeZone, schedule, auxData, history } = read
-  const { context } = work
-  const { configuration, configVersion, now, shard, accountLocator } = context
+  const { product, auxData, history } = read
+  const { now, shard } = work.context
+  const { making, quote, supply } = beginPolicy(read, request, work.context)
+  const known = emptyKnown()
+  const invoiced = new Map<string, Uuid[]>()
+  const transactions = new Map<string, MappingNode[]>()
+  const origins: AuxRow[] = []
+  const unplanned: {
+    transaction: ReadTransaction
+    applied: Applied
+    nothing: PlannedBills['nothing'] & {}
+  }[] = []
+  const lines = new LinesOnBills()
+  for (const transaction of history) {
+    const applied = applyTransaction({ making, quote, transaction, known, product, supply })
+    const { createdBy, preferences } = transaction.request
+    origins.push(...originRows(applied.modification.locator, { createdBy, preferences }))
+    const planned = planBills(making, transaction, applied, { supply, now, lines })
+    for (const [id, installment] of planned.invoiced) addTo(invoiced, id, installment)
+    if (planned.nothing) unplanned.push({ transaction, applied, nothing: planned.nothing })
+    const node = transactionNode(transaction, applied, known, planned.locators, { shard, supply })
+    addTo(transactions, `terms[${transaction.termAt}]`, node)
+    yield applied.work
+  }
+  joinPlanned(making, new Set([...invoiced.values()].flat()))
+  for (const { transaction, applied, nothing } of unplanned)
+    billWithoutInstallments(making, transaction, applied, nothing, supply)
+  const name = String(making.policy.locator)
+  return {
+    making,
+    invoiced,
+    auxData: [...auxData.map(row => ({ ...row, locator: name })), ...origins],
+    mapping: {
+      originalId: request.id,
+      locator: name,
+      children: [...transactions].map(([originalId, children]) => ({
+        originalId,
+        locator: derivedUuid(shard, name, originalId),
+        children,
+      })),
+    },
+  }
+}
+
+/** Returns the policy with its accepted quote, as they are before its first transaction. */
+function beginPolicy(
+  { product, timeZone, schedule, history }: ReadPolicy,
+  request: PolicyMigrationRequest,
+  context: ConvertContext,
+): { making: Making; quote: Quote; supply: LocatorSupply } {
+  const { configuration, configVersion, accountLocator } = context
   const { term, request: firstRequest } = history[0]!
   const issuedAt = firstRequest.issuedTime
   const created = [request.createdAt ?? issuedAt, firstRequest.createdAt ?? issuedAt]
@@ -154,45 +203,7 @@ export function* convertPolicy(
     },
     quotes: new Map([[quote.locator, quote]]),
   }
-  const known = emptyKnown()
-  const invoiced = new Map<string, Uuid[]>()
-  const transactions = new Map<string, MappingNode[]>()
-  const origins: AuxRow[] = []
-  const unplanned: {
-    transaction: ReadTransaction
-    applied: Applied
-    nothing: PlannedBills['nothing'] & {}
-  }[] = []
-  const lines = new LinesOnBills()
-  for (const transaction of history) {
-    const applied = applyTransaction({ making, quote, transaction, known, product, supply })
-    const { createdBy, preferences } = transaction.request
-    origins.push(...originRows(applied.modification.locator, { createdBy, preferences }))
-    const planned = planBills(making, transaction, applied, { supply, now, lines })
-    for (const [id, installment] of planned.invoiced) addTo(invoiced, id, installment)
-    if (planned.nothing) unplanned.push({ transaction, applied, nothing: planned.nothing })
-    const node = transactionNode(transaction, applied, known, planned.locators, { shard, supply })
-    addTo(transactions, `terms[${transaction.termAt}]`, node)
-    yield applied.work
-  }
-  joinPlanned(making, new Set([...invoiced.values()].flat()))
-  for (const { transaction, applied, nothing } of unplanned)
-    billWithoutInstallments(making, transaction, applied, nothing, supply)
-  const name = String(locator)
-  return {
-    making,
-    invoiced,
-    auxData: [...auxData.map(row => ({ ...row, locator: name })), ...origins],
-    mapping: {
-      originalId: request.id,
-      locator: name,
-      children: [...transactions].map(([originalId, children]) => ({
-        originalId,
-        locator: derivedUuid(shard, name, originalId),
-        children,
-      })),
-    },
-  }
+  return { making, quote, supply }
 }
 
 /** Returns rows for static data, auxiliary data, and properties for which Bindery's policies have no field. */
