@@ -1,8 +1,7 @@
 // Migrated policies of a generated book cost the same as when the service rates their history again. They can be endorsed,
 // renewed, cancelled and reinstated like any other policy.
 import { describe, expect, it } from 'vitest'
-import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
-import { add, type Instant } from '../../src/kernel/time.ts'
+import { add } from '../../src/kernel/time.ts'
 import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import { isIssued, lineOf, segmentsInForce, standingCancellations } from '../../src/policy/fold/line.ts'
 import { policyView } from '../../src/policy/projection/policy.ts'
@@ -10,16 +9,13 @@ import { boundQuote, type PolicyAggregate } from '../../src/policy/records/aggre
 import type { Loaded } from '../../src/policy/surroundings.ts'
 import { policyState } from '../../src/policy/transitions.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
-import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
-import { readAccount } from '../../src/servicing/migration/request.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
 import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
 import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
-import { accountsOf } from '../../tools/book/requests.ts'
 import type { Element, Policy, Transaction } from '../../tools/book/wire.ts'
-import { exampleConfiguration, newPolicyContextOf } from '../support/configurations.ts'
+import { CONVERTED_AT, migratedAccounts } from '../support/migrated-books.ts'
 import {
   expectBillsMatchPrice,
   expectChargesBilledOnce,
@@ -31,39 +27,20 @@ import { size } from '../support/sizes.ts'
 import { billed, modificationsAddUp, priceOf, recordedChangesAddUp } from '../support/story-checks.ts'
 import '../../src/transactions/kinds.ts'
 
-const NOW = Date.UTC(2026, 9, 1, 12) as Instant
-const configuration = exampleConfiguration('motor')
-let sequence = 6_000_000
-
 type Migrated = Story & { readonly name: string; readonly policy: Policy }
 
 function* stories(seed: string, accounts: number): Generator<Migrated> {
-  for (const { account } of accountsOf({ seed, accounts, asOf: '2026-10-01' })) {
-    const { id, data } = account.accountData
-    const { request } = readAccount(structuredClone(account) as never, id, true)
-    const digits = Array.from({ length: digitsNeeded(request) }, () => sequence++ * 64)
-    const ground = newPolicyContextOf('motor', 'private_motor', data, NOW)
-    const { policies, failures } = convertAccount(request, {
-      configuration,
-      configVersion: 1,
-      now: NOW,
-      supply: locatorSupply(0, digits),
-      shard: 0,
-      accountLocator: ground.policyholder.locator,
-      callerLocator: '5b9a3f61-0000-4000-8000-000000000000' as Uuid,
-    })
-    expect(failures).toEqual([])
+  for (const { id, account, ground, policies } of migratedAccounts(seed, accounts))
     for (const [at, aggregate] of policies.entries())
       yield {
         name: `${id}/P${at + 1}`,
         policy: account.policies[at]!,
         loaded: { ...ground, aggregate } as Loaded,
-        now: NOW,
+        now: CONVERTED_AT,
         rules: { example: 'motor', timeZone: ground.timeZone, currency: ground.currency },
         requests: [],
         asked: new Map(),
       }
-  }
 }
 
 async function decided(

@@ -12,28 +12,37 @@ import { accountsOf } from '../../tools/book/requests.ts'
 import { exampleConfiguration, newPolicyContextOf } from './configurations.ts'
 import type { Book } from './payment-story.ts'
 
-const NOW = Date.UTC(2026, 9, 1, 12) as Instant
+/** When the accounts are converted. */
+export const CONVERTED_AT = Date.UTC(2026, 9, 1, 12) as Instant
 
-/** Returns one book for each account that has a payment on a policy. */
-export function migratedBooks(seed: string, accounts: number): Book[] {
-  const configuration = exampleConfiguration('motor')
-  let sequence = 9_000_000
-  const books: Book[] = []
+const configuration = exampleConfiguration('motor')
+let sequence = 6_000_000
+
+/** Converts the accounts of a generated book of motor policies. Throws if one has a problem. */
+export function* migratedAccounts(seed: string, accounts: number) {
   for (const { account } of accountsOf({ seed, accounts, asOf: '2026-10-01' })) {
     const { id, data } = account.accountData
     const { request } = readAccount(structuredClone(account) as never, id, true)
     const digits = Array.from({ length: digitsNeeded(request) }, () => sequence++ * 64)
-    const ground = newPolicyContextOf('motor', 'private_motor', data, NOW)
+    const ground = newPolicyContextOf('motor', 'private_motor', data, CONVERTED_AT)
     const { policies, failures } = convertAccount(request, {
       configuration,
       configVersion: 1,
-      now: NOW,
+      now: CONVERTED_AT,
       supply: locatorSupply(0, digits),
       shard: 0,
       accountLocator: ground.policyholder.locator,
       callerLocator: '5b9a3f61-0000-4000-8000-000000000000' as Uuid,
     })
     if (failures.length > 0) throw new Error(JSON.stringify(failures))
+    yield { id, account, ground, policies }
+  }
+}
+
+/** Returns one book for each account that has a payment on a policy. */
+export function migratedBooks(seed: string, accounts: number): Book[] {
+  const books: Book[] = []
+  for (const { ground, policies } of migratedAccounts(seed, accounts)) {
     const payments = policies
       .flatMap(one => [...one.payments.values()])
       .filter(one => paymentState(one) === 'posted')
@@ -47,7 +56,7 @@ export function migratedBooks(seed: string, accounts: number): Book[] {
     books.push({
       ground,
       policies: policies.map(aggregate => ({ ...ground, aggregate }) as Loaded),
-      now: NOW,
+      now: CONVERTED_AT,
       credit: fromMinor(credit, ground.currency),
       cash: BigInt(minor(payments, one => appliedAmount(one).minor) + credit),
     })
