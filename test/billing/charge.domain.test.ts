@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { QuoteLocator, Uuid } from '../../src/kernel/locators.ts'
 import { fromMinor, toText, zero } from '../../src/kernel/money.ts'
 import {
+  type Charge,
+  cancelOut,
   feeCharges,
   installmentFeeReversals,
   isPayable,
@@ -170,5 +172,34 @@ describe('Charges', () => {
     expect(charges).toMatchObject([
       { feeLocator: uuid(2), amount: { minor: -250 }, policyModificationLocator: uuid(6), keptUntil: 0 },
     ])
+  })
+})
+
+describe('Items', () => {
+  const item = (charge: Charge) => ({ charge, amount: charge.amount })
+  const premium = (minor: number) => item(chargeOf('premium', minor, { start, end }))
+  const tax = (minor: number, taxName: string) =>
+    item({ ...chargeOf('tax', minor, { start, end }), taxName } as Charge)
+  const commission = (minor: number, commissionRecipient: string) =>
+    item({ ...chargeOf('commission', minor, { start, end }), commissionRecipient } as Charge)
+  const feeOf = (minor: number, digit: number) =>
+    item({ ...chargeOf('fee', minor, { start, end }), feeLocator: uuid(digit) } as Charge)
+
+  test('cancel out if those of each premium, tax, commission and fee do', () => {
+    expect(cancelOut([])).toBe(true)
+    expect(cancelOut([premium(500), feeOf(300, 3), premium(-200), feeOf(-300, 3), premium(-300)])).toBe(true)
+    expect(
+      cancelOut([tax(19, 'fire'), commission(50, 'broker'), tax(-19, 'fire'), commission(-50, 'broker')]),
+    ).toBe(true)
+  })
+
+  test.each([
+    ['a premium and a tax', premium(500), tax(-500, 'fire')],
+    ['two taxes', tax(500, 'fire'), tax(-500, 'flood')],
+    ['the commissions of two recipients', commission(500, 'broker'), commission(-500, 'agency')],
+    ['two fees', feeOf(500, 3), feeOf(-500, 4)],
+    ['a premium and a fee', premium(500), feeOf(-500, 3)],
+  ])('of %s do not cancel out, even if they add up to zero', (_, one, other) => {
+    expect(cancelOut([one, other])).toBe(false)
   })
 })

@@ -44,6 +44,13 @@ describe('A peril that an endorsement continues without repricing', () => {
     })
   })
 
+  it('that lasted one month has the amount of its tax as the rate of the next month', () => {
+    const end = day('2030-04-01')
+    const price = { ...run.price!, taxes: [{ name: 'premium_tax', amount: euro(1_900) }] }
+    const extended = extendPrice({ ...run, end, price }, { start: end, end: day('2030-05-01') }, UTC)
+    expect(extended!.taxes).toEqual([{ name: 'premium_tax', month: '19.0000000', amount: euro(1_900) }])
+  })
+
   it('keeps the amounts of its piece and its monthly rates', () => {
     const amounts = {
       premium: euro(40_000),

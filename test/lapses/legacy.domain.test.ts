@@ -27,11 +27,16 @@ import { EndorsementCreateRequest } from '../../src/transactions/endorsements/co
 import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
 import { decideAmountDue } from '../../src/transactions/lapses/kind.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
+import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { decideScheduleChange } from '../../src/transactions/schedule/schedule-change.ts'
 import { decideUpgrade } from '../../src/transactions/upgrade/decision.ts'
 import { ClockedPolicy } from '../support/clocked-policy.ts'
 import { exampleConfiguration } from '../support/configurations.ts'
-import { balanceOf, expectJournalConsistent } from '../support/journal-checks.ts'
+import {
+  balanceOf,
+  expectJournalConsistent,
+  expectNothingWrittenAfterEnd,
+} from '../support/journal-checks.ts'
 import { scatteredBills } from '../support/scattered-bills.ts'
 import { size } from '../support/sizes.ts'
 
@@ -126,6 +131,30 @@ describe('A legacy lapse', () => {
     await policy.advance('2028-01-01')
     expect(policy.invoices).toHaveLength(6)
     expect(policy.graces).toHaveLength(1)
+  })
+
+  it('takes an issued renewal back in the books when the renewal would have begun', async () => {
+    const policy = await ClockedPolicy.issued('home', 'monthly')
+    const renewalStart = policy.loaded.aggregate.policy.effectiveEnd
+    const request = RenewalCreateRequest.parse({
+      renewalEndTimestamp: add(renewalStart, 12, 'month', policy.loaded.aggregate.policy.timeZone),
+      state: 'issued',
+    })
+    await policy.record(
+      (await decideEndorsement(policy.loaded, { action: 'renew', request }, policy.attempt)).planned!,
+    )
+    await policy.advance('2027-02-01')
+    const { lapsedAt } = onlyLapse(policy)
+    const premiums = policy.posted
+      .filter(row => row.kind === 'renewal' || row.kind === 'lapse')
+      .map(row => [row.kind, row.effectiveAt, 0 - balanceOf([row], 'premium')])
+    // Sixteen of 365 days of 1,208.19 are kept, 52.96. The renewal costs the same as the year.
+    expect(premiums).toEqual([
+      ['renewal', renewalStart, 120_819],
+      ['lapse', lapsedAt, -115_523],
+      ['lapse', renewalStart, -120_819],
+    ])
+    expectNothingWrittenAfterEnd(policy.posted, policy.loaded.aggregate)
   })
 
   it('before the end of grace starts its reinstatement period at the time of the lapse', async () => {

@@ -120,6 +120,29 @@ describe('a cancellation from 1 July', () => {
     expect(writtenIn(boat, 12)).toEqual([1_200, 1_200, -2_400])
     expectNeverNegative(boat)
   })
+
+  it('is booked as of its own time first and then in the order of what it takes back', async () => {
+    const boat = await renewed()
+    await boat.endorse(month(4), month(9), 2_400)
+    const before = boat.posted.length
+    await boat.cancel(month(5), month(6))
+    expect(boat.posted.slice(before).map(row => row.effectiveAt)).toEqual([month(6), month(9), month(12)])
+    expect([writtenIn(boat, 6), writtenIn(boat, 9)]).toEqual([[-600], [300, -300]])
+    expect(writtenIn(boat, 12)).toEqual([1_200, 1_200, -2_400])
+    expectNeverNegative(boat)
+  })
+
+  it('leaves a cancellation from 1 June nothing to book of the renewal, and no line in the bordereau', async () => {
+    const boat = await renewed()
+    await boat.cancel(month(5), month(6))
+    await boat.cancel(month(5, 10), month(5))
+    expect([writtenIn(boat, 5), writtenIn(boat, 6)]).toEqual([[-700], [-600, 600]])
+    expect(writtenIn(boat, 12)).toEqual([1_200, -1_200])
+    expect(linesOf(bordereau, boat, month(12), month(13)).map(line => line.premium)).toEqual([
+      120_000, -120_000,
+    ])
+    expectNeverNegative(boat)
+  })
 })
 
 it('a policy that was migrated with an issued renewal begins with it when the renewal begins', async () => {
@@ -251,4 +274,22 @@ it('the bordereau lists an endorsement that changes no amount', async () => {
   await boat.endorse(month(1), month(3), 1_200)
   const lines = linesOf(bordereau, boat, month(3), month(4))
   expect(lines).toMatchObject([{ effectiveAt: month(3), premium: 0, taxes: 0, fees: 0, heldBack: 0 }])
+})
+
+it('an endorsement from before a gap is booked as of its own time, for the cover after the gap too', async () => {
+  const boat = await Boat.made()
+  await boat.cancel(month(5, 5), month(6))
+  await boat.reinstate(month(6, 5), month(9))
+  await boat.endorse(month(6, 10), month(5), 2_400)
+  // 100.00 more for June and for each of the last three months.
+  expect([writtenIn(boat, 5), writtenIn(boat, 6), writtenIn(boat, 9)]).toEqual([[400], [-600], [300]])
+  expectNeverNegative(boat)
+})
+
+it('a withdrawal takes an issued renewal back when the renewal would have begun', async () => {
+  const boat = await renewed()
+  await boat.withdraw(month(5))
+  expect(premiumAt(boat, 6)).toEqual({ written: 0, unearned: 0 })
+  expect([writtenIn(boat, 12), taxIn(boat, 12)]).toEqual([[1_200, -1_200], 0])
+  expectNeverNegative(boat)
 })
