@@ -2,7 +2,6 @@
 import { DAY_MS, type Instant, type Span } from '../../kernel/time.ts'
 import {
   contractEndAfter,
-  isIssued,
   type Line,
   lineOf,
   standingCancellations,
@@ -29,13 +28,10 @@ const ENDING = { cancellation: 'cancelled', lapse: 'lapsed', withdrawal: 'withdr
 
 /**
  * Returns what ended the policy. Of several cancellations that are not reinstated, the last one counts; when it is reinstated, the
- * one before it ends the policy again. A renewal lets a policy that lapsed go on.
+ * one before it ends the policy again. A renewal lets a policy that lapsed go on, and a cancelled policy cannot be renewed.
  */
 function endingOf(aggregate: PolicyAggregate) {
-  const issued = [...aggregate.modifications.values()].filter(isIssued)
-  const renewal = Math.max(0, ...issued.filter(({ kind }) => kind === 'renewal').map(one => one.number))
-  const last = [...standingCancellations(aggregate).filter(isIssued), ...standingLapses(aggregate)]
-    .filter(one => one.number > renewal)
+  const last = [...standingCancellations(aggregate), ...standingLapses(aggregate)]
     .sort((a, b) => a.number - b.number)
     .at(-1)
   if (!last) return undefined
