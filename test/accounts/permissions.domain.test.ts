@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { requireAccountAccess } from '../../src/access/rights.ts'
+import { requireAccountAccess, requireAuthority } from '../../src/access/rights.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import {
@@ -103,6 +103,21 @@ describe('permissions', () => {
     expect(reaching(caller, other, me)).not.toThrow()
     expect(reaching(caller, other, null)).toThrow('users.write')
     expect(reaching({ ...caller, permissions: ['users.write'] }, other, null)).not.toThrow()
+  })
+
+  it('of accounts with more permissions than the caller, only a service account that it created is in reach', () => {
+    const me = '00000000-0000-4000-8000-000000000001' as Uuid
+    const other = '00000000-0000-4000-8000-000000000002' as Uuid
+    const caller = { accountLocator: me, username: 'rita', accountType: 'account.tenant.read.only.user' }
+    const actingOn = (isService: boolean, createdBy: Uuid | null, locator: Uuid, type: string) => () =>
+      requireAuthority(caller, { locator, createdBy, isService, username: 'admin', accountType: type })
+    const admin = 'account.tenant.admin'
+    expect(actingOn(true, me, other, admin)).not.toThrow()
+    expect(actingOn(true, other, other, admin)).toThrow("'admin' has permissions that you lack")
+    expect(actingOn(true, null, other, admin)).toThrow("'admin' has permissions that you lack")
+    expect(actingOn(false, me, other, admin)).toThrow("'admin' has permissions that you lack")
+    expect(actingOn(false, null, me, admin)).not.toThrow()
+    expect(actingOn(false, null, other, caller.accountType)).not.toThrow()
   })
 
   it('permissionsHeld expands groups and omits permissions that do not exist', () => {
