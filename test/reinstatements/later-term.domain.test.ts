@@ -1,4 +1,4 @@
-// The amounts that a reinstatement restores when it begins with a later term (brief 1.6). Two years from March 1, 2030 in UTC.
+// What a reinstatement restores when it begins with a later term, or late in the term (brief 1.6). From March 1, 2030 in UTC.
 import { expect, it } from 'vitest'
 import { feesOf, isIssued, lineOf } from '../../src/policy/fold/line.ts'
 import { policyView } from '../../src/policy/projection/policy.ts'
@@ -43,4 +43,24 @@ it('reinstating an earlier part last shows the end of the contract, not of that 
     end,
     end,
   ])
+})
+
+it('reinstating from the end of the cover that was removed is rejected, because nothing would come back', async () => {
+  const boat = await BoatInUtc.issued({ schedule: 'upfront' })
+  const cancellation = await boat.cancel('2030-09-01')
+  await expect(boat.reinstate(cancellation, '2031-03-01')).rejects.toMatchObject({
+    code: 'invalidRequest',
+    message: `effectiveTimestamp ${utc('2031-03-01')} must be before ${utc('2031-03-01')}, the end of the coverage that the cancellation removed.`,
+  })
+  await boat.reinstate(cancellation, '2031-02-28')
+})
+
+it('a cancellation cannot be reinstated once the policy is withdrawn, and the reason is the withdrawal', async () => {
+  const boat = await BoatInUtc.issued({ schedule: 'upfront' })
+  const cancellation = await boat.cancel('2030-09-01')
+  await boat.withdraw()
+  await expect(boat.reinstate(cancellation)).rejects.toMatchObject({
+    code: 'wrongState',
+    message: `Policy ${boat.aggregate.policy.locator} is withdrawn and cannot be reinstated.`,
+  })
 })
