@@ -1,11 +1,12 @@
 // Converts blocks to content of the layout engine. Blocks follow one another with collapsed margins, and boxes become tables of
 // one cell.
+import { bordered, endsBetween, lineStyle, sides } from './borders.ts'
 import { rowOf } from './columns.ts'
 import { blocksIn } from './content.ts'
-import type { Block, Cell, DoubleLine, LineStyle, Margin, Placed } from './engine.ts'
+import type { Block, Cell, Margin, Placed } from './engine.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'
 import { alignmentOf, type Containing, type Flow, strutOf } from './paragraph.ts'
-import { type Border, edgesOf, type Style, styleOf } from './style.ts'
+import { edgesOf, type Style, styleOf } from './style.ts'
 import { tableBlock } from './table.ts'
 import { type Length, pointsIn } from './values.ts'
 
@@ -247,46 +248,6 @@ function boxBlock(stack: Block[], style: Style): Block {
       paddingBottom: () => padding[3],
     },
   }
-}
-
-/** Returns which sides of a cell have a border, and their colours. */
-export const bordered = (borders: Style['borders']): Pick<Cell, 'border' | 'borderColor'> => ({
-  border: sides(side => borders[side] !== undefined),
-  borderColor: sides(side => borders[side]?.colour ?? '#000000'),
-})
-
-const sides = <T>(of: (side: number) => T): [T, T, T, T] => [of(0), of(1), of(2), of(3)]
-
-/** Browsers draw narrower ones as one line. In points. */
-const LEAST_DOUBLE = 2.25
-
-type LineEnds = Pick<DoubleLine, 'outer' | 'inner'>
-
-const FREE_ENDS: LineEnds = { outer: [0, 0], inner: [0, 0] }
-
-/** The lines of a double border meet at corners. The engine ends horizontal lines before the right border. */
-export function endsBetween(borders: Style['borders']): Record<'across' | 'down', LineEnds> {
-  const [left, top, right, bottom] = sides(side => (borders[side]?.width ?? 0) / 3)
-  return {
-    across: { outer: [0, 3 * right], inner: [-2 * left, right] },
-    down: { outer: [0, 0], inner: [-2 * top, -2 * bottom] },
-  }
-}
-
-/** Dashes have the length that browsers use for the width of the line. Dots are squares. */
-export function lineStyle(
-  border: Border | undefined,
-  ends = FREE_ENDS,
-  inside: DoubleLine['inside'] = 1,
-): LineStyle {
-  if (!border?.line) return null
-  const { width, line } = border
-  if (line === 'double')
-    return width < LEAST_DOUBLE ? null : { dash: { length: width, double: { ...ends, inside } } }
-  if (line === 'dotted') return { dash: { length: width, space: width } }
-  return width < 2.25
-    ? { dash: { length: 3 * width, space: 2 * width } }
-    : { dash: { length: 2 * width, space: width } }
 }
 
 function ruleBlock(style: Style): Block {

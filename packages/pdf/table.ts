@@ -1,6 +1,8 @@
 // Tables: the grid with its spans, column widths, collapsed borders, and heads that repeat on every page.
+
+import { bordered, endsBetween, lineStyle } from './borders.ts'
 import type { Block, Cell, TableLayout } from './engine.ts'
-import { blank, bordered, endsBetween, flowOf, lineStyle, mostHeight, placeBlock } from './flow.ts'
+import { blank, flowOf, mostHeight, placeBlock } from './flow.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'
 import { CONVERSION_LIMITS } from './limits.ts'
 import type { Flow } from './paragraph.ts'
