@@ -77,7 +77,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
 
     test('login with a wrong password exits with 4 and stores nothing', async () => {
       const { exit, err } = await as('wrong', { input: 'not this one' })('login', service().origin)
-      expect(err).toContain('Tenant, user name or password is wrong')
+      expect(err).toContain('User name or password is wrong')
       expect(exit).toBe(4)
       expect((await as('wrong')('deploy', configuration, '--tenant', TENANT)).err).toContain('Not signed in.')
     })
