@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { PolicyholderFormField } from '../../src/product/configuration.ts'
 import { fieldsOfForm } from '../../src/tenants/deployment/policyholder-form.ts'
 import type { FieldResponse } from '../../src/tenants/deployment/product-contract.ts'
+import { timesAsLong } from '../support/scaling.ts'
 
 const field = (name: string, conditions: FieldResponse['conditions'] = []): FieldResponse => ({
   name,
@@ -48,4 +49,15 @@ test('a condition counts only on an earlier field without conditions, so that no
     ['a', true, 'b'],
     ['b', false],
   ])
+})
+
+test('the work grows in proportion to the form', async () => {
+  const formOf = (count: number) => {
+    const names = Array.from({ length: count }, (_, at) => `field_${at}`)
+    const governors = names.slice(-20)
+    const fields = names.map(name => field(name))
+    const form = names.map(name => input(name, ...governors))
+    return () => fieldsOfForm(fields, form)
+  }
+  expect(await timesAsLong(formOf(1_000), formOf(8_000), { most: 20, leastMs: 5 })).toBeLessThan(20)
 })

@@ -1,5 +1,5 @@
-// The rows of the journal: one or more for each transaction and each change of its bills, in double entry. Rows are made by the commit that
-// they describe and never change.
+// The rows of the journal: one or more for each transaction and each change of its bills, in double entry. Rows are made by the
+// commit that they describe and never change.
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import type { CurrencyCode } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'

@@ -21,8 +21,8 @@ import {
 
 /**
  * Each policy is in exactly one state, as of now (brief 1.1). An issued policy is in the first of these that applies: `lapsed`
- * (legacy, neither reinstated nor renewed), `inGrace`, `withdrawn`, `cancelled` (issued, even if it takes effect later), `pending` before the
- * start, `expired` from the end on, `issued`.
+ * (legacy, neither reinstated nor renewed), `inGrace`, `withdrawn`, `cancelled` (issued, even if it takes effect later), `pending`
+ * before the start, `expired` from the end on, `issued`.
  */
 export const ListedState = z.enum([
   'created',

@@ -1,5 +1,6 @@
 // The policyholder form of an archive: which fields a screen shows, in which order, and which of them it requires (brief 7).
 import type { PolicyholderFormField } from '../configuration.ts'
+import { text } from './json/scalars.ts'
 
 /** Reads the fields of policyholder.form.json, in order. Ignores whatever is not a field, because checks do not reject it. */
 export function readPolicyholderForm(document: unknown): PolicyholderFormField[] {
@@ -26,7 +27,14 @@ function readField(entry: unknown): PolicyholderFormField[] {
       name,
       ...(typeof prompt === 'string' && prompt.trim() !== '' && { prompt: prompt.trim() }),
       isRequired: required === true,
-      conditions: conditions.map(([field, values]) => ({ field, values: [values].flat().map(String) })),
+      conditions: conditions.map(([field, values]) => ({ field, values: textsIn(values) })),
     },
   ]
 }
+
+/** Returns the one value or those of a list, without what is not a scalar. */
+const textsIn = (values: unknown): string[] =>
+  [values].flat().flatMap(value => {
+    const read = text.safeParse(value)
+    return read.success ? [read.data] : []
+  })

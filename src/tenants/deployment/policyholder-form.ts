@@ -13,8 +13,9 @@ export function fieldsOfForm(
   const known = new Map(fields.map(field => [field.name, field]))
   const shown = form.filter(({ name }) => known.has(name))
   // A condition counts only on an earlier field without conditions of the dictionary, so that no two fields wait for each other.
+  const places = new Map(shown.map(({ name }, at) => [name, at]))
   const mayGovern = (name: string, at: number): boolean =>
-    known.get(name)?.conditions.length === 0 && shown.slice(0, at).some(one => one.name === name)
+    known.get(name)?.conditions.length === 0 && (places.get(name) ?? at) < at
   const inForm = shown.map(({ name, prompt, isRequired, conditions }, at): FieldResponse => {
     const field = known.get(name)!
     return {
@@ -24,6 +25,6 @@ export function fieldsOfForm(
       conditions: [...field.conditions, ...conditions.filter(one => mayGovern(one.field, at))],
     }
   })
-  const others = fields.filter(({ name }) => !shown.some(one => one.name === name))
+  const others = fields.filter(({ name }) => !places.has(name))
   return [...inForm, ...others.map(field => ({ ...field, isOptional: true }))]
 }

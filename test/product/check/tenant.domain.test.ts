@@ -104,6 +104,7 @@ describe('policyholders', () => {
           ],
         },
         { sections: [{ fields: [{ name: 'kind', required: false }, { prompt: 'No name' }] }] },
+        { fields: [{ name: 'late', visibleIf: { kind: [{}, 'x', null, [1]] } }] },
       ],
     }
     expect(
@@ -119,6 +120,7 @@ describe('policyholders', () => {
           { field: 'size', values: ['1', '2'] },
         ],
       },
+      { name: 'late', isRequired: false, conditions: [{ field: 'kind', values: ['x'] }] },
     ])
     expect(compileWith({}).configuration?.policyholderForm).toBeUndefined()
   })
