@@ -11,6 +11,7 @@ const CUSTOM = 'With only `users.custom`: your own account and those that you cr
 
 export const accountAdministrationRoutes: readonly Route[] = [
   signedIn.post('/account/unlock', {
+    worksWhenFull: true,
     summary: 'Unlock an account that failed to sign in too often',
     description:
       'Unlocks a user of the tenant that `hostName` or `tenantName` names. Without them, an administrator of a tenant unlocks a user of that tenant, with `users.write`, and an administration account unlocks another administration account. A lock ends by itself after 30 minutes.',
@@ -20,6 +21,7 @@ export const accountAdministrationRoutes: readonly Route[] = [
     handle: ({ body }, context) => unlock(body, context),
   }),
   signedIn.patch('/account/v1/accounts/password', {
+    worksWhenFull: true,
     summary: 'Change your own password',
     description:
       'Ends all your access tokens, including the one of this request: sign in with the new password. Long-lived tokens stay. A wrong old password counts as a failed sign-in.',
@@ -51,6 +53,7 @@ export const accountAdministrationRoutes: readonly Route[] = [
     handle: ({ params }, context) => service.readOneAccount(params.locator, context),
   }),
   patch('/account/v1/accounts/{locator}/disable', {
+    worksWhenFull: true,
     summary: 'Disable an account',
     description: `The account cannot sign in, and all its tokens are rejected everywhere within 5 seconds. Not for your own account, and not for that of the last person who may change users and can sign in (409). ${CUSTOM}`,
     permission: ['users.write', 'users.custom'],
@@ -72,6 +75,7 @@ export const accountAdministrationRoutes: readonly Route[] = [
     handle: ({ params }, context) => service.deleteAccount(params.locator, context),
   }),
   put('/account/v1/accounts/{locator}/password', {
+    worksWhenFull: true,
     summary: "Set another person's password",
     description:
       'For a person who forgot it: unlocks the account and ends its access tokens. Not for accounts that have permissions that you lack.',

@@ -80,6 +80,7 @@ export const authTokenRoutes: readonly Route[] = [
     handle: ({ params }, context) => service.deleteToken(params.locator, params.tokenOrName, context),
   }),
   post('/auth/users/{locator}/revoke', {
+    worksWhenFull: true,
     summary: 'End all tokens of an account',
     description: `Access tokens and long-lived tokens are rejected everywhere within 5 seconds. The password stays. ${CUSTOM}`,
     permission: ['users.write', 'users.custom', 'users.revoke'],

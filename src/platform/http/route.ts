@@ -131,6 +131,8 @@ type Description = {
   /** Markdown. */
   readonly description?: string
   readonly deprecated?: boolean
+  /** Set if a full database accepts it, because it erases data, or ends what a stolen token or password allows. */
+  readonly worksWhenFull?: true
 }
 
 /**

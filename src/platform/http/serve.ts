@@ -103,11 +103,8 @@ export function publicOrigin(
   return tenant && ENVIRONMENT !== 'local' ? `https://${tenant.hostName}` : url.origin
 }
 
-/** Ends of paths that erase data, or that end what a stolen token or password allows: a full database accepts these, too. */
-const ADDS_NOTHING = /\/(?:overwriteData|revoke|disable|unlock|password)$/
-
-const mayAdd = ({ method, path }: Route): boolean =>
-  method !== 'get' && method !== 'delete' && !ADDS_NOTHING.test(path)
+const mayAdd = ({ method, worksWhenFull }: Route): boolean =>
+  method !== 'get' && method !== 'delete' && !worksWhenFull
 
 /** Checks the caller. The tenant is checked before the permission (resources brief 11). */
 async function authorizeCaller(

@@ -49,6 +49,7 @@ export const policyholderRoutes: readonly Route[] = [
     handle: ({ params }, context) => getPolicyholder(context, params.policyholderLocator),
   }),
   patch('/policyholder/{policyholderLocator}/overwriteData', {
+    worksWhenFull: true,
     summary: 'Permanently overwrite data of a policyholder',
     description:
       'Replaces the values of the field with the text: in this and every earlier version, in sub-entities, search terms and stored responses, and as whole words in underwriting notes, descriptions of fees and taxes, events of plugins and auxiliary data. Quick quotes and logs of plugins and services are removed, and documents from templates are created again. docs/security.md lists what it does not reach. An empty text removes the values. Creates a new version. It cannot be undone.',
