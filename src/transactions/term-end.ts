@@ -4,7 +4,7 @@ import { derivedUuid, shardOfDigits } from '../kernel/locators.ts'
 import { add, earlier, type Instant } from '../kernel/time.ts'
 import type { NewTimer } from '../platform/commit.ts'
 import type { TimerKind } from '../platform/tables.ts'
-import { standingCancellations, standingLapses } from '../policy/fold/line.ts'
+import { standingEndings } from '../policy/fold/line.ts'
 import type { Policy, PolicyAggregate } from '../policy/records/aggregate.ts'
 import { type Planned, policyEvent, policyState } from '../policy/transitions.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
@@ -67,7 +67,7 @@ export const newEndTimers = (
  */
 export function endsNaturally(aggregate: PolicyAggregate): boolean {
   const { policy } = aggregate
-  const endings = [...standingCancellations(aggregate), ...standingLapses(aggregate)]
+  const endings = standingEndings(aggregate)
   return policy.issuedAt !== undefined && !endings.some(one => one.policyEnd === policy.effectiveEnd)
 }
 

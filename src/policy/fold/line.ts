@@ -152,6 +152,10 @@ export function standingLapses({ modifications }: Pick<PolicyAggregate, 'modific
   return issued.filter(one => one.kind === 'lapse' && !hasEnded(one)).sort((a, b) => a.number - b.number)
 }
 
+/** Returns the cancellations, withdrawals and legacy lapses that are in force, ordered by number. Cover ends by the last. */
+export const standingEndings = (aggregate: PolicyAggregate): Modification[] =>
+  [...standingCancellations(aggregate), ...standingLapses(aggregate)].sort((a, b) => a.number - b.number)
+
 /** Returns the end of the run: the start of its first cut that counts, otherwise its own end. Never before the run's start. */
 export const endOfRun = (
   { end, cuts }: Pick<ExposureRun | PerilRun, 'end' | 'cuts'>,

@@ -1,12 +1,6 @@
 // Terms and whether they were renewed, and quotes and whether they became business.
 import { DAY_MS, type Instant, type Span } from '../../kernel/time.ts'
-import {
-  contractEndAfter,
-  type Line,
-  lineOf,
-  standingCancellations,
-  standingLapses,
-} from '../../policy/fold/line.ts'
+import { contractEndAfter, type Line, lineOf, standingEndings } from '../../policy/fold/line.ts'
 import { piecesInForce, piecesOf } from '../../policy/fold/pieces.ts'
 import { segmentAt } from '../../policy/journal/transaction.ts'
 import { boundQuote, type PolicyAggregate, type Quote } from '../../policy/records/aggregate.ts'
@@ -31,9 +25,7 @@ const ENDING = { cancellation: 'cancelled', lapse: 'lapsed', withdrawal: 'withdr
  * one before it ends the policy again. A renewal lets a policy that lapsed go on, and a cancelled policy cannot be renewed.
  */
 function endingOf(aggregate: PolicyAggregate) {
-  const last = [...standingCancellations(aggregate), ...standingLapses(aggregate)]
-    .sort((a, b) => a.number - b.number)
-    .at(-1)
+  const last = standingEndings(aggregate).at(-1)
   if (!last) return undefined
   // A product with cancellation types lapses by a cancellation of that name.
   const kind = last.cancellationName === LAPSE ? 'lapse' : (last.kind as keyof typeof ENDING)

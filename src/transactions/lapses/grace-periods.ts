@@ -284,9 +284,8 @@ const timer = (
 })
 
 /**
- * Returns a timer for each invoice that a write creates, reopens or moves. One that cover which was extended moves is not reported
- * again, since its due time is the same. Derived from the policy before and after, so that no
- * operation can forget one.
+ * Returns a timer for each invoice that a write creates, reopens or moves. An invoice that only extended cover moves is not reported
+ * again, because its due time is the same. Derived from the policy before and after, so that no operation can forget one.
  */
 export function pastDueTimers(
   before: PolicyAggregate | undefined,

@@ -21,7 +21,7 @@ import type { LocatorSupply } from '../../kernel/locators.ts'
 import { sumOf } from '../../kernel/money.ts'
 import { add, type Instant } from '../../kernel/time.ts'
 import { installmentOf, openInstallments } from '../../policy/bills/amounts-due.ts'
-import { standingCancellations, standingLapses } from '../../policy/fold/line.ts'
+import { standingEndings } from '../../policy/fold/line.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import { appliedAmount, isOutstanding, standingPayments } from '../../policy/records/invoice.ts'
 import type { GracePeriod, Lapse } from '../../policy/records/transactions.ts'
@@ -98,7 +98,6 @@ function billLapse(
 
 /** Returns the lapse that ends the policy. Undefined if a later cancellation ends it earlier, or if it goes on. */
 export function lapseInForce(aggregate: PolicyAggregate): Lapse | undefined {
-  const last = standingLapses(aggregate).at(-1)
-  if (!last || standingCancellations(aggregate).some(one => one.number > last.number)) return undefined
-  return [...aggregate.lapses.values()].find(one => one.modificationLocator === last.locator)
+  const last = standingEndings(aggregate).at(-1)
+  return last && [...aggregate.lapses.values()].find(one => one.modificationLocator === last.locator)
 }

@@ -3,7 +3,7 @@
 import { wrongState } from '../../kernel/errors.ts'
 import { minus } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
-import { feesOf, isReversedByHand, standingCancellations, standingLapses } from '../../policy/fold/line.ts'
+import { feesOf, isReversedByHand, standingEndings } from '../../policy/fold/line.ts'
 import { premiumChangeOf } from '../../policy/fold/premium.ts'
 import { measureOf, type Prorated, portion, withSplits } from '../../policy/fold/shares.ts'
 import {
@@ -37,11 +37,8 @@ export function assertEndsCover(
   { locator, modificationLocator }: Cancellation,
 ): void {
   const { number } = before.modifications.get(modificationLocator!)!
-  const last = [...standingCancellations(before), ...standingLapses(before)]
-    .filter(one => one.number > number)
-    .sort((a, b) => a.number - b.number)
-    .at(-1)
-  if (!last) return
+  const last = standingEndings(before).at(-1)
+  if (!last || last.number <= number) return
   const what = last.kind === 'lapse' ? 'the lapse' : `cancellation ${last.transactionLocator}`
   throw wrongState(
     `Cover does not end by cancellation ${locator} but by ${what}, which came later and takes effect at ${last.effectiveAt}; reinstate that first.`,
