@@ -133,10 +133,10 @@ export default defineConfig({
         test: {
           name: 'process',
           retry,
-          // First and separately. Some of its files wait for minutes, so with enough memory one more file runs at a time than in
-          // other projects.
+          // First and separately. Some of its files wait for minutes, so with enough memory one or two more files run at a time
+          // than in other projects.
           sequence: { groupOrder: 0 },
-          maxWorkers: WORKERS + (totalmem() >= ROOM_FOR_ONE_MORE ? 1 : 0),
+          maxWorkers: WORKERS + Math.min(2, Math.floor(totalmem() / ROOM_FOR_ONE_MORE)),
           globalSetup: ['./test/support/first-start.ts'],
           // A few processes run all files. Each loads the imports of files once, and starts one browser.
           isolate: false,
