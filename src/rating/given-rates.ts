@@ -150,15 +150,23 @@ async function pluginRates(
   const answer = await callPlugin('getPerilRates', input, explain)
   const { exceptionMessage, rates } = await readPerilRates(answer, path)
   if (exceptionMessage !== undefined) throw new Refusal('pluginRefused', exceptionMessage)
+  const others = [...rates.keys()].filter(one => !wanted.has(one))
+  // Some raters price the whole policy, even if an endorsement only needs a part of it.
+  const known = others.length === 0 ? new Set<string>() : segmentsOf(input.policy)
   const problems = [
     ...[...wanted].filter(one => !rates.has(one)).map(one => `no rate for ${one}`),
-    ...[...rates.keys()]
-      .filter(one => !wanted.has(one))
+    ...others
+      .filter(one => !known.has(one))
       .map(one => `a rate for ${one}, which is not among policyExposurePerils`),
   ]
   if (problems.length > 0) throw invalidAnswer('getPerilRates', problems, path)
-  return new Map([...rates].map(([locator, rate]) => [locator, segmentRate(rate)]))
+  return new Map([...wanted].map(locator => [locator, segmentRate(rates.get(locator)!)]))
 }
+
+const segmentsOf = ({ exposures }: PerilRatesInput['policy']): ReadonlySet<string> =>
+  new Set(
+    exposures.flatMap(({ perils }) => perils.flatMap(peril => peril.characteristics.map(one => one.locator))),
+  )
 
 const segmentRate = (rate: PerilRate): SegmentRate => ({
   premium: { yearly: rate.yearlyPremium, exact: rate.exactPremium },

@@ -10,7 +10,10 @@ import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
 import { pluginRated } from '../support/plugin-rated.ts'
 
-/** A rater that does what a field of the policy says: the last digit of `contact_phone` selects the part. */
+/**
+ * A rater that does what a field of the policy says: the last digit of `contact_phone` selects the part. With the area code 30 it
+ * prices every segment of the policy, at 120 a year times the number of ratings.
+ */
 const RATER = `
 const parts = {
   // Every peril costs 120 a year.
@@ -28,14 +31,19 @@ const parts = {
 exports.getPerilRates = data => {
   const { policy } = data
   const segment = policy.characteristics[policy.characteristics.length - 1]
-  const which = (segment.fieldValues.contact_phone || ['+491'])[0].slice(-1)
+  const phone = (segment.fieldValues.contact_phone || ['+491'])[0]
+  const which = phone.slice(-1)
   const rated = Number(socotraApi.getAuxData(policy.locator, 'rated') || '0') + 1
   console.log('rating', data.operation, data.policyExposurePerils.length, 'rated before:', rated - 1)
   socotraApi.setAuxData(policy.locator, 'rated', rated, 'hidden')
   socotraApi.createCustomEvent('custom.rating.done', { operation: data.operation, times: rated })
   if (which === '0') return { pricedPerilCharacteristics: {}, exceptionMessage: 'Not in this town.' }
   const priced = {}
-  for (const { perilCharacteristicsLocator } of data.policyExposurePerils)
+  if (phone.startsWith('+49 30'))
+    for (const { perils } of policy.exposures)
+      for (const { characteristics } of perils)
+        for (const { locator } of characteristics) priced[locator] = { yearlyPremium: 120 * rated }
+  else for (const { perilCharacteristicsLocator } of data.policyExposurePerils)
     priced[perilCharacteristicsLocator] = { yearlyPremium: '120.00', commissions: [{ recipient: 'house', yearlyAmount: 6 }] }
   const answer = parts[which](priced)
   return typeof answer === 'string' ? answer : { pricedPerilCharacteristics: answer }
@@ -166,6 +174,32 @@ describe('a transaction rated by a plugin', () => {
     expect(preview.body.policyWhenIssued.exposures[1]!.perils[0]!.characteristics[0]!.monthPremium).toBe(10)
     expect(await auxOf(policy.locator)).toBe('1')
     expect(await customEvents(policy.locator)).toHaveLength(1)
+  })
+
+  it('prices every segment of the policy, where only the rates of the requested segments count', async () => {
+    const { policy: plain } = plainYear().request
+    const fieldValues = { ...plain.fieldValues, contact_phone: '+49 30 1234501' }
+    const { body: policy } = await motor.createPolicy({ fieldValues, finalize: true })
+    expect((await motor.post(`/policy/${policy.locator}/issue`)).status).toBe(200)
+    const start = Number(policy.originalContractStartTimestamp) + 40 * 86_400_000
+    const endorsed = await motor.post<EndorsementResponse>(`/policies/${policy.locator}/endorsements`, {
+      endorsementName: 'change_of_risk',
+      startTimestamp: start,
+      updateExposures: [
+        { exposureLocator: policy.exposures[0]!.locator, fieldValues: { annual_mileage_km: 30000 } },
+      ],
+      state: 'issued',
+    })
+    expect(endorsed.status).toBe(200)
+    const { body: after } = await motor.get(`/policy/${policy.locator}`)
+    const segments = after.exposures.flatMap(({ perils }) => perils.flatMap(one => one.characteristics))
+    const ratesFrom = (isLater: boolean) =>
+      segments
+        .filter(one => Number(one.coverageStartTimestamp) >= start === isLater)
+        .map(one => one.monthPremium)
+    // 120 a year is 10 a month; the second rating, 240 a year, is 20 a month.
+    expect(new Set(ratesFrom(false))).toEqual(new Set([10]))
+    expect(new Set(ratesFrom(true))).toEqual(new Set([20]))
   })
 
   const wrong: [what: string, phone: number, status: number, message: RegExp][] = [
