@@ -68,6 +68,7 @@ export function compileConfiguration(
   const policyholderFields = compilePolicyholderFields(archive)
   const screens = compileScreens(archive, policyholderFields)
   const scripts = readScripts(archive)
+  const scriptPaths = Object.keys(scripts)
   if (productNames.length === 0)
     report
       .at({ path: 'products' })
@@ -84,7 +85,7 @@ export function compileConfiguration(
     compileProduct(name, {
       archive,
       compileLiquid: compileKept,
-      hasScript: path => Object.hasOwn(scripts, path),
+      scriptPaths,
       ownTables: tables.byProduct.get(name) ?? new Map(),
       tenantTables: tables.ofTenant,
       tableNames,

@@ -121,10 +121,20 @@ export function wrongDelimiter(columns: readonly string[]): string | undefined {
   return found && DELIMITERS[found]
 }
 
+/** The separator that Excel reads the file with. If it is a comma, it reads as an empty second cell. */
+const OF_EXCEL = /^sep=\S?$/i
+
 function readColumns(path: string, header: CsvRow, report: ArchiveReport): string[] | undefined {
   const own = report.at({ path, line: header.line })
   const columns = header.cells.map(cell => cell.trim())
   while (columns.at(-1) === '') columns.pop()
+  if (columns.length === 1 && OF_EXCEL.test(columns[0]!)) {
+    own.error(
+      'badTable',
+      `The line '${columns[0]}' is an instruction to Excel. Remove it: the first line must name the columns, separated by commas.`,
+    )
+    return undefined
+  }
   const repeated = columns.find((column, index) => columns.indexOf(column) !== index)
   if (columns.includes('') || repeated !== undefined) {
     const message = repeated

@@ -53,6 +53,8 @@ describe('reading a table', () => {
 
 describe('errors in a table', () => {
   test.each<[string, string, string[]]>([
+    ["Excel's line in place of the header", 'sep=,\nkey,value\na,1\n', ['badTable:1']],
+    ["Excel's line with a semicolon", 'SEP=;\r\nkey;value\r\na;1,5\r\n', ['badTable:1']],
     ['rows of other lengths', 'key,value\na,1\nb\nc,1,2\n', ['badTable:3', 'badTable:4']],
     ['after rows that span lines', 'key,value\n"a\nb",1\n\nc\n', ['badTable:5']],
     ['a quote that never closes', 'key,value\n"a,1\n', ['badTable:2']],

@@ -73,6 +73,10 @@ export function lineIndex(text: string): (offset: number) => TextPosition {
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const BLANKS = /[ \t\n\r]*/y
+const QUOTE_MARKS = /[\p{Pi}\p{Pf}\u201a\u201e\uff02]/u
+const INVISIBLE = /[\p{Z}\p{Cf}\p{Cc}]/u
+const codePointName = (char: string): string =>
+  `U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
 const WORDS = { true: true, false: false, null: null } as const
 
 /** Offsets of the members of each list and object. */
@@ -88,11 +92,21 @@ function parse(text: string, positions: Positions, duplicates: JsonPath[]): unkn
     BLANKS.test(text)
     at = BLANKS.lastIndex
     if (text[at] === '/') refuseComment()
+    else if (text.charCodeAt(at) > 0x7f) refuseTypography()
   }
   const describeNextCharacter = (): string => (at >= text.length ? 'the end of the file' : `'${text[at]}'`)
   const refuseComment = (): void => {
     if (text.startsWith('//', at) || text.startsWith('/*', at))
       throw new Malformed(at, 'JSON has no comments. Remove this one.')
+  }
+
+  /** Text editors and web pages put these characters in place of blanks and quotes. The blanks cannot be seen in a message. */
+  const refuseTypography = (): void => {
+    const char = text[at]!
+    if (QUOTE_MARKS.test(char))
+      throw new Malformed(at, `Text must be in straight double quotes ("), not in '${char}'.`)
+    if (INVISIBLE.test(char))
+      throw new Malformed(at, `Replace the invisible character ${codePointName(char)} here by a blank.`)
   }
 
   function readValue(): unknown {

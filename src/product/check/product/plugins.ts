@@ -20,7 +20,7 @@ const GRACE_FUNCTIONS: ReadonlySet<string> = new Set<PluginFunction>([
 export function compilePlugins(
   { plugins: declared, lapse }: Pick<PolicyFile, 'plugins' | 'lapse'>,
   report: ValueReport,
-  hasScript: (path: string) => boolean,
+  scriptPaths: readonly string[],
 ): Record<string, PluginReference> {
   const plugins: Record<string, PluginReference> = {}
   for (const [name, { path: given, enabled }] of Object.entries(declared)) {
@@ -29,8 +29,8 @@ export function compilePlugins(
     if (!isPluginFunction(name)) {
       const message = `'${name}' is not a plugin function and is never called. Use one of ${PLUGIN_FUNCTIONS.join(', ')}.${report.suggestion(name, PLUGIN_FUNCTIONS)}`
       own.warning('unknownPlugin', message)
-    } else if (!hasScript(path)) {
-      const message = `The plugin '${name}' is in '${given}', which is not under scripts/. Add the script or correct the path.`
+    } else if (!scriptPaths.includes(path)) {
+      const message = `The plugin '${name}' is in '${given}', which is not under scripts/. Add the script or correct the path.${report.suggestion(path, scriptPaths)}`
       own[enabled ? 'error' : 'warning']('missingPlugin', message)
     } else {
       const message = `'${name}' is never called, because the product has no grace periods. Set lapse.gracePeriodDays, or disable the plugin.`

@@ -39,7 +39,7 @@ import {
 type ProductContext = {
   archive: Archive
   compileLiquid: LiquidCheck
-  hasScript: (path: string) => boolean
+  scriptPaths: readonly string[]
   /** By name. The product's own tables override those of all products. */
   ownTables: ReadonlyMap<string, LookupTable>
   tenantTables: ReadonlyMap<string, LookupTable>
@@ -103,7 +103,7 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
     ...(underwriting !== undefined && { underwriting }),
     templates,
     staticDocuments: [...statics.names],
-    plugins: compilePlugins(value, report.at('plugins'), context.hasScript),
+    plugins: compilePlugins(value, report.at('plugins'), context.scriptPaths),
     ...(value.externalRater !== undefined && { externalRater: value.externalRater }),
     tables: Object.fromEntries(ownTables),
   }

@@ -579,6 +579,21 @@ describe('references', () => {
     ])
   })
 
+  test.each(['main/rater', 'main\\rater.js', 'Main/Rater.js', 'main/rater.jsx'])(
+    'suggests the script that a wrong path of a plugin may mean: %s',
+    path => {
+      expect(
+        compileWith({
+          ...policyWith({ plugins: { getPerilRates: { path } } }),
+          'scripts/main/rater.js': 'exports.getPerilRates = () => 1',
+          'scripts/lib/money.js': '',
+        }).findings.map(one => one.message),
+      ).toContain(
+        `The plugin 'getPerilRates' is in '${path}', which is not under scripts/. Add the script or correct the path. Did you mean 'main/rater.js'?`,
+      )
+    },
+  )
+
   test('says how to add a package, and that the modules of Node do not exist', () => {
     const { findings } = compileWith({
       ...policyWith({ plugins: { getUnderwritingResult: { path: 'main/underwriter.js' } } }),
