@@ -156,6 +156,16 @@ function methodsOf(router: SegmentRouter<unknown>, path: string): string[] {
 /** Whether a browser page made the request. The response must then say whether the page may read it. */
 const isOfPage = ({ request }: Exchange): boolean => request.headers.has('origin')
 
+/** A client whose base address ends with a slash sends two of them. */
+function unknownPath(path: string, methodsAt: (path: string) => string[]): Refusal {
+  const single = path.replace(/\/{2,}/g, '/')
+  const remedy =
+    single !== path && methodsAt(single).length > 0
+      ? 'It has two slashes in a row; send one.'
+      : 'GET /openapi.json lists all paths.'
+  return new Refusal('unknownPath', `This path does not exist. ${remedy}`)
+}
+
 async function respondWithoutRoute(
   exchange: Exchange,
   env: Env,
@@ -168,11 +178,7 @@ async function respondWithoutRoute(
   }
   const { request, url } = exchange
   const methods = methodsAt(url.pathname)
-  if (methods.length === 0)
-    return problemResponse(
-      exchange,
-      new Refusal('unknownPath', 'This path does not exist; GET /openapi.json lists all paths.'),
-    )
+  if (methods.length === 0) return problemResponse(exchange, unknownPath(url.pathname, methodsAt))
   const allow = [...methods, 'OPTIONS'].join(', ')
   if (request.method === 'OPTIONS') {
     const response = optionsResponse(allow)

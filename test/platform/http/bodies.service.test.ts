@@ -120,7 +120,11 @@ describe('A JSON body', () => {
   it('is rejected with 415 when it is a form or compressed', async () => {
     const form = new FormData()
     form.set('a', '1')
-    expect((await call('POST', '/optional', { body: form })).status).toBe(415)
+    for (const body of [form, new URLSearchParams({ 'values.first_name': 'Ada' })])
+      expect((await call('POST', '/optional', { body })).json()).toMatchObject({
+        httpStatus: 415,
+        message: 'This path reads JSON. Send application/json, not a form.',
+      })
     expect(
       (await call('POST', '/optional', { body: '{}', headers: { 'content-encoding': 'gzip' } })).status,
     ).toBe(415)

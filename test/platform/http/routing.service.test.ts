@@ -80,8 +80,17 @@ describe('A route', () => {
   it('accepts a trailing slash, but no double slashes', async () => {
     expect((await call('GET', '/groups/list/')).json()).toMatchObject({ path: '/groups/list' })
     expect((await call('POST', '/groups/1/retire/')).status).toBe(200)
-    for (const path of ['/groups//list', '//groups/list', '/groups/list//', '/groups//'])
-      expect((await call('GET', path)).json()).toMatchObject({ code: 'unknownPath', httpStatus: 404 })
+    for (const path of ['/groups//list', '//groups/list', '/groups/list//'])
+      expect((await call('GET', path)).json()).toMatchObject({
+        code: 'unknownPath',
+        httpStatus: 404,
+        message: 'This path does not exist. It has two slashes in a row; send one.',
+      })
+    for (const path of ['/groups//', '/nowhere//list'])
+      expect((await call('GET', path)).json()).toMatchObject({
+        code: 'unknownPath',
+        message: 'This path does not exist. GET /openapi.json lists all paths.',
+      })
   })
 
   it('decodes its parameters once', async () => {

@@ -35,14 +35,15 @@ export async function readJson(
   { largestBytes = LARGEST_JSON_BYTES, isPassedOn = false }: JsonReading = {},
 ): Promise<JsonBytes> {
   const type = request.headers.get('content-type') ?? ''
-  if (/^\s*multipart\//i.test(type))
-    throw new Refusal('unsupportedMediaType', 'This path reads JSON. Send application/json, not a form.')
+  if (/^\s*multipart\//i.test(type)) throw formRefusal()
   refuseCompression(request)
   const bytes = await readBytes(request, largestBytes)
   const text = utf8Text(bytes)
   if (text === undefined)
     throw new Refusal('malformedJson', 'The body is not UTF-8 text; encode it as UTF-8.')
   if (text.trim() === '') return { bytes, value: undefined }
+  // `curl -d` labels JSON as a form too.
+  if (/^\s*application\/x-www-form-urlencoded/i.test(type) && FORM_TEXT.test(text)) throw formRefusal()
   const { depth, values } = jsonShape(bytes)
   if (depth > DEEPEST_JSON)
     throw new Refusal(
@@ -54,6 +55,12 @@ export async function readJson(
   const value = parseBody(text, isPassedOn)
   return { bytes, value: value === '' || value === null ? undefined : value }
 }
+
+/** How a form begins: the name of its first property and `=`. */
+const FORM_TEXT = /^[\w.%+*[\]-]+=/
+
+const formRefusal = (): Refusal =>
+  new Refusal('unsupportedMediaType', 'This path reads JSON. Send application/json, not a form.')
 
 /** Rejects a compressed body: bodies are never decompressed. */
 export function refuseCompression(request: Request): void {
