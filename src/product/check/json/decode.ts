@@ -107,6 +107,22 @@ function pathInFile(root: unknown, path: JsonPath): PropertyKey[] {
   return inFile
 }
 
+/** Names that properties of fields have in other systems, and what is meant by them here. */
+const NAMES_ELSEWHERE: readonly (readonly [RegExp, property: string, more?: string])[] = [
+  [/^(?:visible_?(?:if|when)|show_?(?:if|when)|conditions|conditional|depends_?on)$/i, 'condition'],
+  [/^(?:required|mandatory)$/i, 'optional', ', with the opposite value'],
+  [/^(?:options|choices|enum)$/i, 'values'],
+  [/^pattern$/i, 'regex'],
+  [/^label$/i, 'title'],
+]
+
+function suggestProperty(key: string, known: readonly string[], report: ValueReport): string {
+  const elsewhere = NAMES_ELSEWHERE.find(([name, property]) => name.test(key) && known.includes(property))
+  if (!elsewhere) return report.suggestion(key, known)
+  const [, property, more = ''] = elsewhere
+  return ` Did you mean '${property}'${more}?`
+}
+
 /** `keysThere` returns the properties that are known at the issue's place. */
 function reportIssue(
   issue: Issue,
@@ -117,7 +133,7 @@ function reportIssue(
   if (issue.code === 'unrecognized_keys') {
     const known = keysThere()
     for (const key of issue.keys) {
-      const message = `'${pathText([...issue.path, key])}' is not a known property here and is ignored. Correct its name or remove it.${report.suggestion(key, known)}`
+      const message = `'${pathText([...issue.path, key])}' is not a known property here and is ignored. Correct its name or remove it.${suggestProperty(key, known, report)}`
       report.at(key).warning('unknownProperty', message)
     }
     return

@@ -784,6 +784,21 @@ describe('rules within a single file', () => {
     ])
   })
 
+  test.each([
+    ['visibleIf', { pool: ['yes'] }, "'condition'"],
+    ['required', false, "'optional', with the opposite value"],
+    ['pattern', '[A-Z]+', "'regex'"],
+    ['options', ['a'], "'values'"],
+    ['label', 'Depth', "'title'"],
+  ])('says what stands for the property %s of other systems', (property, value, meant) => {
+    const { findings } = compileWith(
+      policyWith({ fields: [{ name: 'depth', type: 'string', [property]: value }] }),
+    )
+    expect(findings.map(one => one.message)).toContain(
+      `'fields[0].${property}' is not a known property here and is ignored. Correct its name or remove it. Did you mean ${meant}?`,
+    )
+  })
+
   test.each([-1, '-0.01', '90000000001', 1e20])('rejects a carryForwardBelow of %s', amount => {
     expect(found(policyWith({ invoicing: { carryForwardBelow: amount } }))).toEqual([
       'ERROR badBounds policy/policy.json:4',
