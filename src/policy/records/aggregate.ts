@@ -2,6 +2,7 @@
 // new aggregate that shares every untouched record, so only records that differ by identity are written.
 import { notFound, wrongState } from '../../kernel/errors.ts'
 import type { DisplayId, PolicyLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
+import { memoByObject } from '../../kernel/maps.ts'
 import type { CurrencyCode, Money } from '../../kernel/money.ts'
 import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
@@ -319,6 +320,18 @@ export function putRecords<K, V extends { locator: K }>(
   for (const record of changed) copy.set(record.locator, record)
   return copy
 }
+
+type OfExposure = { readonly exposureLocator: Uuid }
+
+const byExposure = memoByObject((records: ReadonlyMap<Uuid, OfExposure>) =>
+  Map.groupBy(records.values(), one => one.exposureLocator),
+)
+
+/** Returns the exposure's perils or runs, in the order of `records`. Groups the records of an aggregate once. */
+export const recordsOfExposure = <V extends OfExposure>(
+  records: ReadonlyMap<Uuid, V>,
+  exposure: Uuid,
+): readonly V[] => (byExposure(records).get(exposure) ?? []) as V[]
 
 export function removeRecords<K, V>(records: ReadonlyMap<K, V>, locators: Iterable<K>): ReadonlyMap<K, V> {
   const copy = new Map(records)

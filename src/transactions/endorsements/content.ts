@@ -26,6 +26,7 @@ import {
   type PolicySegment,
   putRecords,
   type Quote,
+  recordsOfExposure,
 } from '../../policy/records/aggregate.ts'
 import type {
   EndorsedExposure,
@@ -82,6 +83,8 @@ export class EndorsedContent {
   #covered: readonly Span[] = []
   /** The runs in force at the endorsement's time or later, by run. */
   #continuations: ReadonlyMap<PerilRun, Continuation> = new Map()
+  /** The perils that have one of these runs. */
+  #covers: ReadonlySet<Uuid> = new Set()
   /** Field groups of perils from the endorsement's time on, by renewal group. Read when a peril is changed. */
   #perilGroups: ReadonlyMap<Uuid | undefined, GroupsOverTime> | undefined
   /** Locators of added groups, the same in every segment. */
@@ -118,6 +121,7 @@ export class EndorsedContent {
   change(changes: EndorsementChanges, segments: readonly PolicySegment[], repricing: Repricing): void {
     this.#covered = stretchesOf(segments)
     this.#continuations = this.#findContinuations(segments)
+    this.#covers = new Set([...this.#continuations.keys()].map(run => run.perilLocator))
     const perilChanges = new Map<string, PerilChange>()
     const ended = new Set(changes.endExposures ?? [])
     for (const locator of ended)
@@ -204,11 +208,9 @@ export class EndorsedContent {
     exposureChanged: boolean,
     perilChanges: Map<string, PerilChange>,
   ): void {
-    const perils = [...this.#before.perils.values()]
-      .filter(peril => peril.exposureLocator === exposure.locator)
-      .sort((a, b) => a.displayId - b.displayId)
-    const covered = new Set([...this.#continuations.keys()].map(run => run.perilLocator))
-    const known = new Set<string>(perils.map(peril => peril.locator).filter(locator => covered.has(locator)))
+    const { perils: all } = this.#before
+    const perils = recordsOfExposure(all, exposure.locator).toSorted((a, b) => a.displayId - b.displayId)
+    const known = new Set<string>(perils.map(one => one.locator).filter(one => this.#covers.has(one)))
     const updates = new Map((update.updatePerils ?? []).map(change => [change.perilLocator, change]))
     const ends = new Set(update.endPerils ?? [])
     for (const locator of [...updates.keys(), ...ends])
@@ -374,11 +376,9 @@ export class EndorsedContent {
 
   /** Returns the runs of the exposure that apply where the policy is covered, at the endorsement's time or later. */
   #runsOf(exposure: Exposure): ExposureRun[] {
-    return [...this.#before.exposureRuns.values()].filter(run => {
-      const span = run.exposureLocator === exposure.locator ? this.#remaining(run) : undefined
-      return (
-        span !== undefined && this.#covered.some(({ start, end }) => start < span.end && span.start < end)
-      )
+    return recordsOfExposure(this.#before.exposureRuns, exposure.locator).filter(run => {
+      const span = this.#remaining(run)
+      return span && this.#covered.some(({ start, end }) => start < span.end && span.start < end)
     })
   }
 

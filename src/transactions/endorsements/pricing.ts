@@ -27,6 +27,7 @@ import {
   type PerilRun,
   type PolicyAggregate,
   putRecords,
+  recordsOfExposure,
 } from '../../policy/records/aggregate.ts'
 import {
   digitsForEndorsement,
@@ -197,8 +198,7 @@ export const exposureRunAt = (
   { locator }: Pick<Exposure, 'locator'>,
   at: Instant,
   counted: ReadonlySet<Uuid>,
-): ExposureRun =>
-  [...exposureRuns.values()].findLast(one => one.exposureLocator === locator && isInRunAt(one, at, counted))!
+): ExposureRun => recordsOfExposure(exposureRuns, locator).findLast(one => isInRunAt(one, at, counted))!
 
 /** Whether the time is within the span of the run and before its cuts. */
 const isInRunAt = (run: ExposureRun, at: Instant, counted: ReadonlySet<Uuid>): boolean =>

@@ -78,7 +78,8 @@ async function rateModification(
     modification,
     explaining,
   )
-  const ratedRuns = runs.filter(run => !isCarried(run, aggregate.perilRuns.values(), endorsement, product))
+  const isCarried = carriedRuns(modification, aggregate.perilRuns.values(), endorsement, product)
+  const ratedRuns = runs.filter(run => !isCarried(run))
   // Templates of premiums must see the runs that they rate without a price, as they did originally.
   const bare = ratedRuns.map((run): PerilRun => ({ ...run, price: undefined }))
   const unpriced = { ...past, perilRuns: putRecords(aggregate.perilRuns, bare) }
@@ -139,14 +140,19 @@ function noteVersion({ notes }: RatingRecord, present: number, version: number):
   if (version !== present && !notes.includes(note)) notes.push(note)
 }
 
-/** Whether the run continues an earlier one at its rates, as happens in an endorsement that rates nothing again. */
-function isCarried(
-  run: PerilRun,
+/**
+ * Returns whether a run of the modification continues one of another modification at its rates, as happens in an endorsement that
+ * rates nothing again.
+ */
+function carriedRuns(
+  { locator }: Modification,
   runs: Iterable<PerilRun>,
   endorsement: Endorsement | undefined,
   product: ProductDefinition,
-): boolean {
-  if (endorsement?.kind !== 'endorsement') return false
-  if (repricingOf(product, endorsement.name, endorsement.changes) !== 'never') return false
-  return [...runs].some(one => one.perilLocator === run.perilLocator && one.madeBy !== run.madeBy)
+): (run: PerilRun) => boolean {
+  if (endorsement?.kind !== 'endorsement') return () => false
+  if (repricingOf(product, endorsement.name, endorsement.changes) !== 'never') return () => false
+  const others = [...runs].filter(run => run.madeBy !== locator)
+  const perils = new Set(others.map(run => run.perilLocator))
+  return run => perils.has(run.perilLocator)
 }
