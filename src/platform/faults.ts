@@ -3,9 +3,12 @@ import { Refusal, unavailable } from '../kernel/errors.ts'
 import type { Calls } from './calls.ts'
 
 const OVERLOADED =
-  /D1 DB is overloaded|Too many requests queued|object is overloaded|Requests queued for too long/i
+  /D1 DB is overloaded|Too many requests queued|object is overloaded|Requests queued for too long|Please back off and try again later/i
 
 const FULL = /Exceeded maximum DB size|database or disk is full|SQLITE_FULL/i
+
+/** All databases of the account together. Each may still have space by its own size. */
+const ACCOUNT_FULL = /exceeded D1's maximum account storage limit/i
 
 /**
  * Messages of D1 and Durable Objects when they move, restart, update their code or lose connections
@@ -19,7 +22,9 @@ const INTERRUPTED = [
   /due to transient issue on remote node/i,
   /storage operation exceeded timeout/i,
   /Internal error (?:in|while)|internal error; reference =/i,
-  /Durable Object (?:was )?(?:reset|moved|evicted)|The object was moved/i,
+  /Durable Object (?:was )?(?:reset|moved|evicted)|object (?:was|has) moved/i,
+  /Durable Object instance is no longer active/i,
+  /Replica disconnected from primary/i,
   /database is locked|SQLITE_BUSY/i,
   // The object runs another version of the code.
   /RPC receiver does not implement the method/i,
@@ -64,6 +69,11 @@ export function refusalOfFault(
     anyMatches(FILES_OVERLOADED)
   )
     return new Refusal('overloaded', 'The service has too many requests. Try again in a second.')
+  if (anyMatches(ACCOUNT_FULL))
+    return new Refusal(
+      'databaseFull',
+      'The account of the service at its provider has no storage left. Reading still works; the operator must have its limit raised.',
+    )
   if (anyMatches(FULL))
     return new Refusal(
       'databaseFull',

@@ -13,6 +13,16 @@ describe('Platform faults', () => {
     ['D1_ERROR: D1 DB is overloaded. Requests queued for too long.', 503, 'overloaded'],
     ['D1_ERROR: D1 DB is overloaded. Too many requests queued.', 503, 'overloaded'],
     ['Durable Object is overloaded. Too many requests queued.', 503, 'overloaded'],
+    [
+      'Your account is generating too much load on Durable Objects. Please back off and try again later.',
+      503,
+      'overloaded',
+    ],
+    [
+      'Your account is doing too many concurrent storage operations. Please back off and try again later.',
+      503,
+      'overloaded',
+    ],
     ['D1_ERROR: Network connection lost.', 503, 'unavailable'],
     ['Network connection lost.', 503, 'unavailable'],
     ['D1_ERROR: D1 DB reset because its code was updated.', 503, 'unavailable'],
@@ -39,6 +49,13 @@ describe('Platform faults', () => {
       'unavailable',
     ],
     ['The object was moved.', 503, 'unavailable'],
+    ['Cannot access storage because object has moved to a different machine', 503, 'unavailable'],
+    [
+      'Connection closed: this Durable Object instance is no longer active. Reconnect or retry the request.',
+      503,
+      'unavailable',
+    ],
+    ['D1_ERROR: Replica disconnected from primary.', 503, 'unavailable'],
     ["D1_ERROR: D1 DB's isolate exceeded its memory limit and was reset.", 503, 'unavailable'],
     ['D1_ERROR: D1 DB exceeded its CPU time limit and was reset.', 503, 'unavailable'],
     ["Durable Object's isolate exceeded its memory limit and was reset.", 503, 'unavailable'],
@@ -50,6 +67,11 @@ describe('Platform faults', () => {
     ['D1_ERROR: database is locked: SQLITE_BUSY', 503, 'unavailable'],
     ['D1_ERROR: Exceeded maximum DB size.', 507, 'databaseFull'],
     ['D1_ERROR: database or disk is full: SQLITE_FULL', 507, 'databaseFull'],
+    [
+      "D1_ERROR: Your account has exceeded D1's maximum account storage limit, please contact Cloudflare to raise your limit.",
+      507,
+      'databaseFull',
+    ],
   ])("'%s' becomes %i %s, directly or as the cause of another error", (message, status, code) => {
     for (const problem of [
       new Error(message),
