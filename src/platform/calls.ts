@@ -21,6 +21,8 @@ export type Calls = {
    * each invocation.
    */
   statements?: number
+  /** Calls to addresses outside of the platform, where work is divided by their number. */
+  external?: number
   /** The part of the round trips that objects made. */
   ofObjects?: number
   /** The latest bookmark of each database in this request, by binding. */
@@ -44,6 +46,7 @@ export type AccessToken = { readonly accountLocator: string; readonly epoch: num
 type Figure = Exclude<
   keyof Calls,
   | 'statements'
+  | 'external'
   | 'ofObjects'
   | 'bookmarks'
   | 'sizes'
@@ -75,6 +78,17 @@ export const noCalls = (): Calls => ({
   rowsRead: 0,
   rowsWritten: 0,
 })
+
+/**
+ * No further portion of divided work starts in an invocation after this many statements or external calls. The platform allows a
+ * thousand statements, and ten thousand calls of all kinds. The rest is for the portion that is under way.
+ */
+const MOST_STATEMENTS = 500
+const MOST_EXTERNAL = 8_000
+
+/** Whether work that is divided may start another portion in this invocation. Otherwise the next alarm continues it. */
+export const hasRoomForMore = ({ statements = 0, external = 0 }: Calls): boolean =>
+  statements <= MOST_STATEMENTS && external <= MOST_EXTERNAL
 
 /** Adds the figures of a request that was made within another request. */
 export function addFigures(to: Calls, more: Calls): void {

@@ -35,10 +35,10 @@ type Account = {
 
 /** Migrates generated accounts. */
 const migrated = (seed: string, accounts: number, policies: number, isHalted = (): boolean => false) =>
-  migratedAccounts(
-    Array.from({ length: accounts }, (_, at) => generateAccount({ seed, policies }, at)),
-    isHalted,
-  )
+  migratedAccounts(generated(seed, accounts, policies), isHalted)
+
+const generated = (seed: string, accounts: number, policies: number): Account[] =>
+  Array.from({ length: accounts }, (_, at) => generateAccount({ seed, policies }, at))
 
 /**
  * Writes a migration as a request leaves it but wakes no object, so that nothing else works on it. Then works on it as the alarm
@@ -47,6 +47,8 @@ const migrated = (seed: string, accounts: number, policies: number, isHalted = (
 async function migratedAccounts(
   requests: readonly Account[],
   isHalted = (): boolean => false,
+  calls: Calls = noCalls(),
+  completed = requests.length,
 ): Promise<Calls & { leases: number }> {
   const tenant = (await tenantOfShard(env, shard))!
   const locator = newUuid(0)
@@ -98,7 +100,6 @@ async function migratedAccounts(
   await database.batch(newMigrationQueries(database, migration, rows) as [Query, ...Query[]])
   // Read again within seconds, the tenant needs no query of the control database.
   await tenantOfShard(env, shard)
-  const calls = noCalls()
   const before = await nextNumber(boundDatabase(poolBinding(1)))
   await runMigrationAlarm(env, shard, locator, isHalted, calls)
   // Numbers are leased a thousand at a time, at most once per account.
@@ -107,9 +108,10 @@ async function migratedAccounts(
     Math.ceil(((await nextNumber(boundDatabase(poolBinding(1)))) - before) / BLOCK_SIZE),
   )
   const [states] = await database.batch([countsQuery(database, locator)])
-  expect(readCounts(states)).toMatchObject({ completed: accounts, failed: 0, error: 0 })
-  await runMigrationAlarm(env, shard, locator, () => false)
-  await runMigrationAlarm(env, shard, locator, () => false)
+  expect(readCounts(states)).toMatchObject({ completed, failed: 0, error: 0 })
+  while ((await runMigrationAlarm(env, shard, locator, () => false)) !== undefined);
+  const [ended] = await database.batch([countsQuery(database, locator)])
+  expect(readCounts(ended)).toMatchObject({ completed: accounts, failed: 0, error: 0 })
   return { ...calls, leases }
 }
 
@@ -164,6 +166,10 @@ describe('migrating an account', () => {
     const { d1, r2, queue, leases } = await migrated('many', 40, 1)
     expect({ d1, r2, queue }).toEqual({ d1: OF_AN_ALARM + 3 + leases, r2: 1, queue: 0 })
     expect(leases).toBeLessThanOrEqual(4)
+  })
+
+  it('leaves the accounts after the first batch to the next alarm when this one has sent as many statements as it should', async () => {
+    await migratedAccounts(generated('full', 40, 1), undefined, { ...noCalls(), statements: 501 }, 16)
   })
 
   it('starts only after other waiting work had its turn', async () => {

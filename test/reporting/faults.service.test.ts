@@ -93,6 +93,16 @@ it.each(['ledger', 'conversion'])(
   },
 )
 
+it('an alarm that has sent as many statements as it should leaves the report to the next one', async () => {
+  const { locator } = await run('ledger')
+  await beginAgain(locator)
+  const full = { ...noCalls(), statements: 501 }
+  expect(await runReportAlarm(env, shard(), locator as Uuid, () => false, full)).toBe(0)
+  expect(await status(locator)).toMatchObject({ state: 'running', processed: 0 })
+  while ((await runReportAlarm(env, shard(), locator as Uuid, () => false)) !== undefined);
+  expect(await status(locator)).toMatchObject({ state: 'finished', processed: POLICIES })
+})
+
 it('a portion needs two batches to read it, one to record it, and one file', async () => {
   const { locator } = await run('ledger')
   await beginAgain(locator)

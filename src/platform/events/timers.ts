@@ -4,7 +4,7 @@ import { and, asc, desc, eq, gt, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { derivedUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
-import type { Calls } from '../calls.ts'
+import { type Calls, hasRoomForMore } from '../calls.ts'
 import type { RequestContext } from '../context.ts'
 import { putRows } from '../database/rows.ts'
 import type { Database, Query } from '../database.ts'
@@ -43,12 +43,6 @@ export function registerTimers(all: TimerOwners): void {
 const MOST_CLAIMED = 50
 const MOST_ROUNDS = 20
 
-/**
- * No further claim starts after this many statements: some owners call databases from this invocation and not from their own
- * object, and one invocation may send a thousand statements.
- */
-const MOST_STATEMENTS = 500
-
 /** Subjects whose timers fire at the same time. Timers of one subject fire one after the other. */
 const MOST_AT_ONCE = 5
 
@@ -60,7 +54,8 @@ export async function fireDue(place: ShardPlace): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const { claimed, givenBack } = await fireClaim(place)
     if (claimed < MOST_CLAIMED && givenBack === 0) return
-    if ((place.calls.statements ?? 0) > MOST_STATEMENTS) return
+    // Some owners call databases from this invocation and not from their own object.
+    if (!hasRoomForMore(place.calls)) return
   }
 }
 

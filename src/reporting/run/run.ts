@@ -4,7 +4,7 @@
 import { isRefused, Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { letOthersRun } from '../../kernel/turns.ts'
-import { type Calls, noCalls } from '../../platform/calls.ts'
+import { type Calls, hasRoomForMore, noCalls } from '../../platform/calls.ts'
 import { commit, GuardTripped } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { removalTimer } from '../../platform/events/kept-records.ts'
@@ -82,7 +82,7 @@ export async function runReportAlarm(
     const run = await runOf(context, report, isHalted)
     for (
       let portion = 0;
-      portion < PORTIONS_OF_ALARM && report.state === 'running' && !isHalted();
+      portion < PORTIONS_OF_ALARM && report.state === 'running' && !isHalted() && hasRoomForMore(calls);
       portion += 1
     ) {
       report = await workOnPortion(run, report)

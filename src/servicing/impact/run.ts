@@ -5,7 +5,7 @@ import { OperationCalls } from '../../extension/plugins/operation-calls.ts'
 import { transientLocators, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { letOthersRun } from '../../kernel/turns.ts'
-import { type Calls, noCalls } from '../../platform/calls.ts'
+import { type Calls, hasRoomForMore, noCalls } from '../../platform/calls.ts'
 import { commit, GuardTripped } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { removalTimer } from '../../platform/events/kept-records.ts'
@@ -85,7 +85,7 @@ export async function runImpactAlarm(
     }
     for (
       let portion = 0;
-      portion < PORTIONS_OF_ALARM && impact.state === 'running' && !isHalted();
+      portion < PORTIONS_OF_ALARM && impact.state === 'running' && !isHalted() && hasRoomForMore(calls);
       portion += 1
     )
       impact = await workOnPortion(run, impact)

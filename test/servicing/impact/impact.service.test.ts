@@ -241,6 +241,10 @@ describe('an impact', () => {
     await patch(`${locator}/pause`)
     const { policies: before } = await read(locator)
     await runAgain(locator)
+    // An alarm that has sent as many statements as it should leaves the portion to the next one.
+    const full = { ...noCalls(), statements: 501 }
+    expect(await runImpactAlarm(env, homeShard(), locator as Uuid, () => false, full)).toBe(0)
+    expect((await read(locator)).policies).toBe(before)
     let asked = 0
     await runImpactAlarm(env, homeShard(), locator as Uuid, () => ++asked > 3)
     expect(asked).toBeGreaterThan(3)

@@ -1,6 +1,7 @@
 // Delivers what is due for a webhook in one shard: claims it, posts it, and records the results. After a crash, claimed deliveries
 // are due again when the claim ends, so every event arrives at least once.
 import { type Instant, now } from '../../../kernel/time.ts'
+import { hasRoomForMore } from '../../../platform/calls.ts'
 import type { Database, Query } from '../../../platform/database.ts'
 import type { ShardPlace } from '../../../platform/events/timers.ts'
 import { shardDatabase } from '../../../platform/tenancy.ts'
@@ -33,7 +34,7 @@ const SEND_WITHIN_MS = 10_000
 /** Longer than the last attempt of a claim and its recording. */
 const CLAIM_MS = SEND_WITHIN_MS + ATTEMPT_TIMEOUT_MS + 5_000
 
-/** A call of `deliverTo` makes no claim after this time. */
+/** A call of `deliverTo` makes no claim after this time, or after as many posts as an invocation may send. */
 const WORK_MS = 40_000
 
 /** Interval between claims while lanes are busy and the last claim took everything that was due. */
@@ -96,16 +97,16 @@ const logFailure = (webhook: string, problem: unknown): void =>
   console.error(JSON.stringify({ at: 'deliver', webhook, problem: String(problem) }))
 
 /**
- * Makes a claim whenever a lane is free and nothing is ready, until nothing is due. Returns undefined when the time is over or the
- * webhook is suspended: then something may still be due.
+ * Makes a claim whenever a lane is free and nothing is ready, until nothing is due. Returns undefined when the time or the calls of
+ * this invocation are used up, or the webhook is suspended: then something may still be due.
  */
 async function deliverUntilDone(run: Run): Promise<NothingDue | undefined> {
   const until = now() + WORK_MS
-  const { lanes } = run
+  const { lanes, place } = run
   for (let mayBeMore = true; ; ) {
     if (lanes.size === LANES) await Promise.race(lanes)
     if (lanes.size > 0 && !mayBeMore) await Promise.race([Promise.all(lanes), scheduler.wait(LOOK_AGAIN_MS)])
-    if (run.isSuspended || now() >= until) return undefined
+    if (run.isSuspended || now() >= until || !hasRoomForMore(place.calls)) return undefined
     // The claim misses deliveries that become due when a lane ends in the meantime.
     const seesAll = lanes.size === 0
     const found = await claimLines(run)

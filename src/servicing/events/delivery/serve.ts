@@ -51,6 +51,7 @@ export async function deliverLine(sender: Sender, line: ClaimedLine, isOver: () 
       break
     }
     const body = JSON.stringify(webhookEvent(event, webhook.eventTypes))
+    countPost(place)
     const { outcome, made } = await attemptDelivery(place.env, webhook.endpoint, headers, {
       id: event.locator,
       body,
@@ -74,6 +75,10 @@ export async function deliverLine(sender: Sender, line: ClaimedLine, isOver: () 
     if (suspend) return { results, alerts, suspendAt: at }
   }
   return { results, alerts, suspendAt: undefined }
+}
+
+function countPost({ calls }: ShardPlace): void {
+  calls.external = (calls.external ?? 0) + 1
 }
 
 /**
@@ -124,6 +129,7 @@ export async function sendAlert(
   try {
     const headers = await resolveHeaders(place, endpoint.headers, endpoint.url)
     const post = { id: newUuid(place.shard), body }
+    countPost(place)
     const sent = await attemptDelivery(place.env, endpoint, headers, post, ALERT_TIMEOUT_MS)
     if (sent.outcome.kind !== 'answered') logAlertFailure({ outcome: sent.made.outcome })
   } catch (problem) {

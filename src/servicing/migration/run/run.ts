@@ -2,7 +2,7 @@
 // the work that was not committed.
 import type { Uuid } from '../../../kernel/locators.ts'
 import { letOthersRun } from '../../../kernel/turns.ts'
-import { type Calls, noCalls } from '../../../platform/calls.ts'
+import { type Calls, hasRoomForMore, noCalls } from '../../../platform/calls.ts'
 import { commit, GuardTripped } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import {
@@ -134,7 +134,8 @@ async function workOnAccounts(run: RunContext): Promise<number | undefined> {
     sources: new Sources(run, locator),
   }
   for (const [at, portion] of portions.entries()) {
-    const waitMs = await workOnPortion(configured, portion, portions[at + 1] ?? [])
+    const next = hasRoomForMore(calls) ? portions[at + 1] : undefined
+    const waitMs = await workOnPortion(configured, portion, next ?? [])
     if (waitMs !== undefined) return waitMs
   }
   return 0

@@ -348,6 +348,32 @@ describe('delivery despite disturbances', () => {
   })
 })
 
+describe('a call of the service that delivers', () => {
+  it('leaves the rest to the next call when it has sent as many statements or posts as one call should', async () => {
+    const tenant = await makeTenant()
+    const receiver = await openReceiver()
+    const { locator } = await makeWebhook(tenant, { url: receiver.url })
+    await happen(
+      tenant,
+      Array.from({ length: 150 }, () => ({})),
+    )
+    const run = (calls: Calls) =>
+      deliverTo({ env, tenant, shard: 0, calls }, locator as Uuid, objectStorage())
+    // Each claim takes at most 100 deliveries.
+    const almost = { ...noCalls(), external: 7_950 }
+    expect(await run(almost)).toBeLessThanOrEqual(now())
+    expect(almost.external).toBe(8_050)
+    expect(await receiver.received()).toHaveLength(100)
+    expect(await run({ ...noCalls(), statements: 501 })).toBeLessThanOrEqual(now())
+    expect(await receiver.received()).toHaveLength(100)
+    expect(await run(noCalls())).toBeUndefined()
+    expect(await receiver.received()).toHaveLength(150)
+    expect(await deliveriesIn(tenant)).toEqual(
+      Array.from({ length: 150 }, () => expect.objectContaining({ state: 'sent', attempts: 1 })),
+    )
+  })
+})
+
 describe('round trips of deliveries', () => {
   /** Delivers what is due for the webhook. Returns the calls and the duration. */
   const delivering = async (tenant: Tenant, webhook: string): Promise<Calls & { durationMs: number }> => {
