@@ -24,7 +24,16 @@ const OF_THE_CHECKOUT = new Set(['npm ci'])
 const ELSEWHERE = new Set(['load', 'counts', 'scale'])
 
 /** Commands for when the control database is lost. test/tenants/control-restored.service.test.ts tests what they restore. */
-const OF_THE_PROVIDER = new Set(['d1 export', 'd1 time-travel', 'd1 create', 'd1 execute'])
+const OF_THE_PROVIDER = new Set([
+  'd1 export',
+  'd1 time-travel',
+  'd1 create',
+  'd1 execute',
+  'd1 insights',
+  'deployments',
+  'rollback',
+  'queues',
+])
 
 const account = newAccountFolder()
 const checkout = newCheckout(account, { TIME_FLIES: '1' })
