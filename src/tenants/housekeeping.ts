@@ -3,7 +3,7 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { newUuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
-import { type Calls, noCalls } from '../platform/calls.ts'
+import { type Calls, hasRoomForMore, noCalls } from '../platform/calls.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 import { KEPT_MS } from '../platform/events/kept-records.ts'
 import { armDispatcherAt } from '../platform/objects.ts'
@@ -48,14 +48,17 @@ export async function wakeTenants(env: Env, calls: Calls = noCalls(), at: Instan
     tenantsOfMinuteQuery(control, at, MINUTES_A_DAY),
   ])
   const resumed = readTenants(waiting).slice(0, MOST_WOKEN)
-  for (const tenant of [...resumed, ...readTenants(daily)]) {
+  // Those of this minute have no other turn today. Resumed ones that are left have theirs in the next minute.
+  for (const tenant of [...readTenants(daily), ...resumed]) {
+    const isResumed = resumed.includes(tenant)
+    if (isResumed && !hasRoomForMore(calls)) return
     try {
       await insertWakeTimers(env, tenant, calls)
     } catch (problem) {
       console.error(JSON.stringify({ at: 'wakeTenants', tenant: tenant.locator, problem: String(problem) }))
       continue
     }
-    if (!resumed.includes(tenant)) continue
+    if (!isResumed) continue
     const woken: Query = control.build
       .update(tenants)
       .set({ isWaking: false })

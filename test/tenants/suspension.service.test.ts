@@ -154,6 +154,9 @@ describe('a suspended tenant', () => {
     const dispatcher = dispatcherObject(env, tenant, 0)
     await runInDurableObject(dispatcher, (_, state) => state.storage.deleteAll())
     await resumeTenant(env, tenant.name)
+    // A run that has sent as many statements as it should leaves it to the next one.
+    await wakeTenants(env, { ...noCalls(), statements: 501 }, NOBODYS_MINUTE)
+    expect(await runInDurableObject(dispatcher, (_, state) => state.storage.getAlarm())).toBeNull()
     await wakeTenants(env, noCalls(), NOBODYS_MINUTE)
     const armed = await runInDurableObject(dispatcher, (_, state) => state.storage.getAlarm())
     expect(armed).toBeGreaterThan(Date.now())
