@@ -1,7 +1,15 @@
 // A policy in two dimensions of time: when something applies (effective time), and from when to when it was known.
 import { sum } from './decimal.ts'
 import { msOf } from './format.ts'
-import type { Cancellation, Modification, Peril, PerilSegment, Policy, Segment } from './wire.ts'
+import type {
+  Cancellation,
+  Modification,
+  Peril,
+  PerilSegment,
+  Policy,
+  Reinstatement,
+  Segment,
+} from './wire.ts'
 
 /** A step of what was known: from `at` until the next step. */
 export type Step = {
@@ -166,3 +174,7 @@ export const cancellationToReinstate = (all: readonly Cancellation[]): Cancellat
     )
     .sort((a, b) => Number(a.issuedTimestamp) - Number(b.issuedTimestamp))
     .at(-1)
+
+/** Returns the cancellation's reinstatement in preparation. A second one cannot be created meanwhile. */
+export const openReinstatement = ({ reinstatements = [] }: Cancellation): Reinstatement | undefined =>
+  reinstatements.find(({ state }) => state === 'draft' || state === 'accepted')

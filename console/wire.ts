@@ -80,6 +80,7 @@ export type GracePeriod = Digits<GracePeriodResponse>
 export type Endorsement = Digits<EndorsementResponse>
 export type Renewal = Digits<RenewalResponse>
 export type Cancellation = Digits<CancellationResponse>
+export type Reinstatement = NonNullable<Cancellation['reinstatements']>[number]
 export type Quote = Digits<PolicyQuoteResponse>
 export type Price = Digits<PolicyPriceResponse>
 export type EventPage = Digits<EventStreamResponse>

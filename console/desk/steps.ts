@@ -8,97 +8,10 @@ import type { Price, Quote } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { Dialog } from './dialog.ts'
 import { type Option, selectInput, textInput } from './inputs.ts'
+import { type Prepared, type StepName, stepsOf } from './next-steps.ts'
 import { SimpleDeed } from './simple.ts'
 import { announceDone, confirmation, type Request, useSubmission } from './submission.ts'
 import { FORMS } from './words.ts'
-
-/** A quote, endorsement, renewal or cancellation, as its steps need it. */
-export type Prepared = {
-  readonly kind: 'quote' | 'endorsement' | 'renewal' | 'cancellation'
-  readonly locator: string
-  /** The name shown to the user. */
-  readonly title: string
-  readonly state: string
-  readonly decision: string | undefined
-}
-
-export type StepName =
-  | 'quote'
-  | 'accept'
-  | 'issue'
-  | 'discard'
-  | 'invalidate'
-  | 'select'
-  | 'decide'
-  | 'copy'
-  | 'rescind'
-
-/** Returns the steps that may follow in the state, each with its permissions. Any one of them suffices. */
-export function stepsOf({
-  kind,
-  state,
-  decision,
-}: Prepared): readonly (readonly [StepName, readonly string[]])[] {
-  const group = `${kind}s`
-  const write = [`${group}.write`]
-  const underwrite = [`${group}.underwrite`]
-  if (kind === 'cancellation')
-    return state === 'draft'
-      ? [
-          ['issue', [...write, 'cancellations.issue']],
-          ['rescind', write],
-        ]
-      : []
-  if (kind === 'quote')
-    switch (state) {
-      case 'draft':
-        return [
-          ['quote', [...write, 'quotes.price']],
-          ['select', write],
-          ['discard', [...write, 'quotes.discard']],
-        ]
-      case 'quoted':
-        return [
-          ...(decision === 'accept' ? [['accept', [...write, 'quotes.accept']] as const] : []),
-          ['decide', underwrite],
-          ['copy', write],
-          ['discard', [...write, 'quotes.discard']],
-        ]
-      case 'accepted':
-        return [
-          ['issue', ['policies.issue']],
-          ['invalidate', [...write, 'quotes.accept']],
-        ]
-      case 'declined':
-        return [
-          ['decide', underwrite],
-          ['copy', write],
-        ]
-      default:
-        return []
-    }
-  switch (state) {
-    case 'application':
-      return [
-        ['quote', write],
-        ['decide', underwrite],
-        ['discard', write],
-      ]
-    case 'quoted':
-      return [
-        ...(decision === undefined || decision === 'accept' ? [['accept', write] as const] : []),
-        ['decide', underwrite],
-        ['discard', write],
-      ]
-    case 'accepted':
-      return [
-        ['issue', write],
-        ['invalidate', write],
-      ]
-    default:
-      return []
-  }
-}
 
 const TEXTS: Readonly<Record<StepName, string>> = {
   quote: DESK.quoteIt,
@@ -165,7 +78,7 @@ function requestOf({ prepared, policyLocator, name }: StepShown): Request {
   return { method: 'PATCH', path: `${path}/${name}` }
 }
 
-function Step(shown: StepShown): View {
+export function Step(shown: StepShown): View {
   const { prepared, name, close } = shown
   const { kind, locator, title } = prepared
   const hasPrice = name === 'accept' || name === 'issue'

@@ -4,10 +4,11 @@ import { type ActionButton, actionButtons } from '../action-buttons.ts'
 import { get } from '../api.ts'
 import { type Child, part } from '../element.ts'
 import { cancellationTypes } from '../find.ts'
-import { cancellationToReinstate } from '../knowledge.ts'
+import { cancellationToReinstate, openReinstatement } from '../knowledge.ts'
 import { desk, productOf } from '../open-desk.ts'
 import type { Cancellation, Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
+import { VIEW } from './words.ts'
 
 export const policyActions = (policy: Policy, held: ReadonlySet<string>): Child =>
   actionButtons(deedsOf(policy), held, DESK.actions)
@@ -58,14 +59,29 @@ const changes = (policy: Policy): readonly ActionButton[] => {
   ]
 }
 
+/** Continues a reinstatement in preparation, or begins one. */
 const reinstate = (policy: Policy): ActionButton => ({
   text: DESK.reinstate,
   permissions: ['reinstatements.write'],
   open: async close => {
     const path = `/policies/${encodeURIComponent(policy.locator)}/cancellations`
-    const [{ Reinstate }, all] = await Promise.all([desk(), get<Cancellation[]>(path)])
+    const [{ Reinstate, Step }, all] = await Promise.all([desk(), get<Cancellation[]>(path)])
     const cancellation = cancellationToReinstate(all)
     if (!cancellation) throw new Error(DESK.notReinstatable)
+    const open = openReinstatement(cancellation)
+    if (open)
+      return part(Step, {
+        prepared: {
+          kind: 'reinstatement',
+          locator: open.locator,
+          title: VIEW.reinstatement,
+          state: open.state,
+          decision: undefined,
+        },
+        policyLocator: policy.locator,
+        name: open.state === 'draft' ? 'accept' : 'issue',
+        close,
+      })
     return part(Reinstate, { policy, cancellation, close })
   },
 })

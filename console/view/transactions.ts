@@ -1,4 +1,4 @@
-// Transactions with the change of premium by each, and all requests for endorsements, renewals and cancellations.
+// Transactions with the change of premium by each, and all requests for them.
 import { get } from '../api.ts'
 import { sum } from '../decimal.ts'
 import type { Prepared } from '../desk/desk.ts'
@@ -186,6 +186,21 @@ async function requestsOf(locator: string, signal: AbortSignal): Promise<Transac
         },
       }),
     ),
+    ...cancellations
+      .flatMap(({ reinstatements = [] }) => reinstatements)
+      .map(
+        (one): TransactionRequest => ({
+          ...transactionRequestOf(one, VIEW.reinstatement, `/reinstatements/${one.locator}`),
+          from: one.effectiveTimestamp,
+          prepared: {
+            kind: 'reinstatement',
+            locator: one.locator,
+            state: one.state,
+            decision: undefined,
+            title: VIEW.reinstatement,
+          },
+        }),
+      ),
   ].sort((a, b) => Number(b.created) - Number(a.created))
 }
 

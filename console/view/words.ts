@@ -112,7 +112,7 @@ export const VIEW = {
   locator: 'Locator',
   // Transactions.
   perilsChanged: (transaction: string): string => `Perils that transaction ${transaction} changed`,
-  requests: 'Endorsements, renewals and cancellations',
+  requests: 'Endorsements, renewals, cancellations and reinstatements',
   noneYet: 'None yet.',
   policyTransactions: 'Transactions of the policy',
   transaction: 'Transaction',

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { isAmong, rowsOf, type Scope, valuesIn } from '../../console/desk/constraints.ts'
 import { differences } from '../../console/desk/difference.ts'
+import { stepsOf } from '../../console/desk/next-steps.ts'
 import {
   newPeril,
   type PerilKind,
@@ -10,7 +11,7 @@ import {
 } from '../../console/desk/peril-form.ts'
 import { faultsOf } from '../../console/desk/places.ts'
 import { changes, type Filled, filledFrom, NOTHING, newRecordFields } from '../../console/desk/values.ts'
-import { cancellationToReinstate } from '../../console/knowledge.ts'
+import { cancellationToReinstate, openReinstatement } from '../../console/knowledge.ts'
 import type { Cancellation, Field, PerilSegment, Policy } from '../../console/wire.ts'
 
 const field = (name: string, more: Partial<Field> = {}): Field => ({
@@ -283,4 +284,27 @@ test('The cancellation to reinstate is the one that was issued last, even if it 
   const back = { ...first, reinstatements: [{ state: 'issued' }] } as unknown as Cancellation
   expect(cancellationToReinstate([back, second, draft])?.locator).toBe('second')
   expect(cancellationToReinstate([back, draft])).toBeUndefined()
+})
+
+test('A reinstatement in preparation is continued, and one that was issued or has expired is not', () => {
+  const withStates = (...states: string[]) =>
+    ({
+      reinstatements: states.map((state, at) => ({ state, locator: String(at) })),
+    }) as unknown as Cancellation
+  expect(openReinstatement(withStates('expired', 'draft'))?.locator).toBe('1')
+  expect(openReinstatement(withStates('accepted'))?.locator).toBe('0')
+  expect(openReinstatement(withStates('expired', 'issued'))).toBeUndefined()
+  expect(openReinstatement({} as Cancellation)).toBeUndefined()
+})
+
+test('A reinstatement in preparation is accepted, then issued, with the permissions of the interface', () => {
+  const steps = (state: string) =>
+    stepsOf({ kind: 'reinstatement', locator: '1', title: '', state, decision: undefined })
+  expect(steps('draft')).toEqual([['accept', ['reinstatements.write', 'reinstatements.accept']]])
+  expect(steps('accepted')).toEqual([
+    ['issue', ['reinstatements.write', 'reinstatements.issue']],
+    ['invalidate', ['reinstatements.write']],
+  ])
+  expect(steps('issued')).toEqual([])
+  expect(steps('expired')).toEqual([])
 })
