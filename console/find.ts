@@ -40,7 +40,7 @@ export const permissions = (): Promise<ReadonlySet<string>> =>
     async () => new Set((await get<{ permissions: string[] }>('/auth/permissions')).permissions),
   )
 
-/** Display names of products, exposures, perils and schedules, by name. Empty if the account may not read products. */
+/** Display names of products, exposures, perils and schedules, by name. Empty if they cannot be read. */
 export const displayNames = (): Promise<ReadonlyMap<string, string>> =>
   once('names', async () => {
     const all = (await products()).flatMap(product => [
@@ -49,11 +49,16 @@ export const displayNames = (): Promise<ReadonlyMap<string, string>> =>
       ...product.paymentSchedules,
     ])
     return new Map(all.map(({ name, displayName }) => [name, displayName]))
-  })
+  }).catch(() => new Map())
 
-/** Empty if the account may not read products. */
+/** Empty if the account may not read products. Rejects if they cannot be read for another reason. */
 export const products = (): Promise<Product[]> =>
-  once('products', () => get<Product[]>('/products').catch(() => []))
+  once('products', () =>
+    get<Product[]>('/products').catch((problem: unknown) => {
+      if (problem instanceof Problem && problem.status === 403) return []
+      throw problem
+    }),
+  )
 
 /** The reasons for which people cancel policies of the product. Every product also has `lapse`, for policies that are not paid. */
 export const cancellationTypes = ({ cancellations }: ProductDetail): ProductDetail['cancellations'] =>
@@ -73,13 +78,14 @@ export const policyFields = (name: string, configVersion?: string): Promise<Prod
     .then(productFields)
     .catch(() => NO_FIELDS)
 
-/** The fields of policyholders, which all products share. */
+/** The fields of policyholders, which all products share. None if they cannot be read. */
 export async function holderFields(): Promise<Fields> {
-  const [first] = await products()
-  if (!first) return new Map()
-  return productDetail(first.name)
-    .then(({ policyholderFields }) => byName(policyholderFields))
-    .catch(() => new Map())
+  try {
+    const [first] = await products()
+    return first ? byName((await productDetail(first.name)).policyholderFields) : NO_FIELDS.policy
+  } catch {
+    return NO_FIELDS.policy
+  }
 }
 
 /** Returns the searchable fields. The error for a search in an unknown field lists them. */

@@ -44,8 +44,6 @@ const TABS: readonly {
   { name: 'notes', text: DESK.notes, view: notesView },
 ]
 
-const NONE: ReadonlySet<string> = new Set()
-
 let kept: { locator: string; policy: Policy } | undefined
 
 export const forgetPolicy = (): void => {
@@ -63,7 +61,7 @@ export async function policyView(locator: string, tab: string, signal: AbortSign
   const [names, fields, held] = await Promise.all([
     displayNames(),
     policyFields(policy.productName, String(policy.configVersion)),
-    permissions().catch(() => NONE),
+    permissions(),
   ])
   const known: Known = { names, fields, held }
   const path = `#/policy/${encodeURIComponent(policy.locator)}`
