@@ -59,9 +59,9 @@ export function Endorse({ policy, product, close }: TransactionProps): View {
     ended: [],
     added: [],
   })
-  const previewing = usePreview(policy.locator)
-  const submission = useSubmission(() => announceDone(DESK.endorsed))
-  const preparing = useSubmission(() => announceDone(DESK.prepared))
+  const previewing = usePreview(policy.locator, product)
+  const submission = useSubmission(() => announceDone(DESK.endorsed), product)
+  const preparing = useSubmission(() => announceDone(DESK.prepared), product)
   const uploads = useUploads(mediaOf(policy.modifications))
   const asksReprice = product.endorsements.find(one => one.name === name)?.reprice === 'input'
   /** Exposures of a large policy that the user opened, with their perils. */

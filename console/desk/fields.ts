@@ -11,6 +11,7 @@ import { isAmong, type Scope, type ScopeKind } from './constraints.ts'
 import { inputValue } from './inputs.ts'
 import { type InputShown, MediaInput } from './media.ts'
 import type { Faults } from './places.ts'
+import { titledFault } from './titles.ts'
 import { type Filled, type Group, isApplicable } from './values.ts'
 import { FORMS } from './words.ts'
 
@@ -45,10 +46,11 @@ export function Fields({ fields, filled, change, faults, place, kind }: FieldsSh
             groups: filled.groups[field.name] ?? [],
             change: groups => change({ ...filled, groups: { ...filled.groups, [field.name]: groups } }),
           })
+        const fault = faults.get(at(field.name))
         const shown: InputShown & { key: string } = {
           key: field.name,
           field,
-          fault: faults.get(at(field.name)),
+          fault: fault && titledFault(field, fault),
           list: filled.values[field.name] ?? [],
           change: list => change({ ...filled, values: { ...filled.values, [field.name]: list } }),
         }
@@ -75,7 +77,7 @@ function Groups({ field, groups, change, faults, place, scope }: GroupsShown): V
     'fieldset',
     { class: 'groups' },
     h('legend', {}, field.title),
-    fault !== undefined && h('p', { class: 'fault' }, fault),
+    fault !== undefined && h('p', { class: 'fault' }, titledFault(field, fault)),
     groups.map((group, index) =>
       h(
         'fieldset',
@@ -226,7 +228,8 @@ function FieldInput({
             name: field.name,
             value,
             checked: list.includes(value),
-            change: event =>
+            // Not `change`, as in `checkInput`.
+            input: event =>
               change(
                 (event.currentTarget as HTMLInputElement).checked
                   ? [...list, value]

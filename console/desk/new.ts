@@ -36,8 +36,9 @@ export async function newHolderView(): Promise<View> {
 function NewHolder({ product }: { readonly product: ProductDetail }): View {
   const fields = product.policyholderFields as readonly Field[]
   const [filled, fill] = useState<Filled>(NOTHING)
-  const submission = useSubmission<Policyholder>(({ locator }) =>
-    openRecord(`#/policyholder/${encodeURIComponent(locator)}`, DESK.policyholderSaved),
+  const submission = useSubmission<Policyholder>(
+    ({ locator }) => openRecord(`#/policyholder/${encodeURIComponent(locator)}`, DESK.policyholderSaved),
+    product,
   )
   useUnsaved(filled !== NOTHING && submission.state !== 'done')
   const values = newRecordFields(fields, filled).fieldValues
@@ -114,8 +115,9 @@ function NewQuote({ holder, product, choices }: QuoteShown): View {
   const [filled, fill] = useState<Filled>(NOTHING)
   const [added, add] = useState<readonly Added[]>([])
   const [isDraft, keepDraft] = useState(false)
-  const submission = useSubmission<Policy>(({ locator }) =>
-    openRecord(`#/policy/${encodeURIComponent(locator)}/quotes`, DESK.quoteSaved),
+  const submission = useSubmission<Policy>(
+    ({ locator }) => openRecord(`#/policy/${encodeURIComponent(locator)}/quotes`, DESK.quoteSaved),
+    product,
   )
   const { faults } = submission
   const stays = useUnsaved((filled !== NOTHING || added.length > 0) && submission.state !== 'done')

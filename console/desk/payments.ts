@@ -32,8 +32,9 @@ export function Pay({ invoice, product, close }: PayShown): View {
   const [filled, fill] = useState<Filled>(NOTHING)
   const [amount, setAmount] = useState('')
   const [source, setSource] = useState('received')
-  const submission = useSubmission<Payment>(payment =>
-    announceDone(DESK.paid(money(payment.amount, payment.amountCurrency))),
+  const submission = useSubmission<Payment>(
+    payment => announceDone(DESK.paid(money(payment.amount, payment.amountCurrency))),
+    product,
   )
   const uploads = useUploads()
   const isFixed = submission.state === 'sending' || submission.state === 'lost'

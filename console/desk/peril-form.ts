@@ -1,6 +1,8 @@
 // A peril in a form: its fields, limits and deductible, and what requests send of them.
+import { isAmount } from '../decimal.ts'
 import type { Field, PerilSegment, ProductDetail } from '../wire.ts'
 import { changes, type Filled, filledFrom, NOTHING, newRecordFields } from './values.ts'
+import { FORMS } from './words.ts'
 
 export type PerilKind = ProductDetail['exposures'][number]['perils'][number]
 
@@ -62,4 +64,17 @@ export function perilChanges(
     ...Object.fromEntries(amounts),
   }
   return Object.keys(other).length === 0 ? undefined : { perilLocator: locator, ...other }
+}
+
+export const isIndemnity = (name: AmountName): boolean => name.startsWith('indemnity')
+
+/** Digits after the point that the service accepts in any amount. */
+const MOST_DIGITS = 7
+
+/** Returns what is wrong with an amount of a peril as it is typed, or undefined. */
+export function amountFault(name: AmountName, text = ''): string | undefined {
+  const typed = text.trim()
+  if (typed === '' || isAmount(typed, MOST_DIGITS)) return undefined
+  if (!isIndemnity(name)) return FORMS.notALimit
+  return typed === 'unlimited' ? undefined : FORMS.notAnIndemnity
 }

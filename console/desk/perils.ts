@@ -1,10 +1,20 @@
 // The perils of an exposure: which are covered, with their fields, limits and deductibles.
+
 import { type Child, h, part, type View } from '../element.ts'
 import type { Field } from '../wire.ts'
 import { Fields } from './fields.ts'
 import { checkInput, textInput } from './inputs.ts'
-import { AMOUNTS, newPeril, type PerilForm, type PerilKind } from './peril-form.ts'
+import {
+  AMOUNTS,
+  type AmountName,
+  amountFault,
+  isIndemnity,
+  newPeril,
+  type PerilForm,
+  type PerilKind,
+} from './peril-form.ts'
 import type { Faults } from './places.ts'
+import { titledFault } from './titles.ts'
 import type { Filled } from './values.ts'
 import { FORMS } from './words.ts'
 
@@ -19,6 +29,10 @@ type PerilFieldsShown = {
 
 /** Shows the amounts that the configuration or the peril has, and the fields. */
 export function PerilFields({ kind, form, change, faults, place }: PerilFieldsShown): View {
+  const amountFaultOf = (name: AmountName): string | undefined => {
+    const fault = faults.get(`${place}.peril.${kind.name}.${name}`)
+    return fault && titledFault({ name, title: FORMS.amounts[name] }, fault)
+  }
   const shown = AMOUNTS.filter(([name]) => kind.defaults[name] !== undefined || name in form.amounts)
   return h(
     'div',
@@ -31,7 +45,10 @@ export function PerilFields({ kind, form, change, faults, place }: PerilFieldsSh
           FORMS.amounts[name],
           form.amounts[name] ?? '',
           text => change({ ...form, amounts: { ...form.amounts, [name]: text } }),
-          name.startsWith('indemnity') ? { hint: FORMS.orUnlimited } : {},
+          {
+            ...(isIndemnity(name) && { hint: FORMS.orUnlimited }),
+            fault: amountFault(name, form.amounts[name]) ?? amountFaultOf(name),
+          },
         ),
       ),
     ),

@@ -11,7 +11,7 @@ import { DESK } from '../words.ts'
 import { differences } from './difference.ts'
 import { useLostFocus } from './lost-focus.ts'
 import { type Faults, faultsOf } from './places.ts'
-import { Refused } from './submission.ts'
+import { Refused, titledFailure } from './submission.ts'
 import { FORMS } from './words.ts'
 
 /** Returns the amount with the opposite sign. */
@@ -34,7 +34,8 @@ export type Previewing = {
 
 const NO_FAULTS: Faults = new Map()
 
-export function usePreview(policyLocator: string): Previewing {
+/** `product` is the product whose fields the form shows. */
+export function usePreview(policyLocator: string, product?: ProductDetail): Previewing {
   type State = Pick<Previewing, 'preview' | 'asked' | 'isBusy' | 'failure'>
   const NONE: State = { preview: undefined, asked: undefined, isBusy: false, failure: undefined }
   const [state, show] = useState<State>(NONE)
@@ -49,7 +50,8 @@ export function usePreview(policyLocator: string): Previewing {
       show({ ...NONE, isBusy: true })
       await previewPolicy(policyLocator, { [kind]: body }).then(
         preview => mine === turn.current && show({ ...NONE, preview, asked: { kind, body } }),
-        (failure: unknown) => mine === turn.current && show({ ...NONE, failure }),
+        (failure: unknown) =>
+          mine === turn.current && show({ ...NONE, failure: titledFailure(failure, product) }),
       )
     },
     forget() {

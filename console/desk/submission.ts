@@ -3,10 +3,12 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type CallOptions, call, Problem, registerSignInPrompt, SignedOut } from '../api.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { problemNote } from '../parts.ts'
+import type { ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { useLostFocus } from './lost-focus.ts'
 import { type Faults, faultsOf } from './places.ts'
 import { signInAgain } from './sign-in-again.ts'
+import { titledMessage } from './titles.ts'
 import { FORMS } from './words.ts'
 
 export type Request = Pick<CallOptions, 'body' | 'form' | 'headers'> & {
@@ -53,7 +55,14 @@ export type Submission = {
 
 const NO_FAULTS: Faults = new Map()
 
-export function useSubmission<Answer>(after: (answer: Answer) => void): Submission {
+/** Returns the failure with the titles of the product's fields in its message. */
+export const titledFailure = (failure: unknown, product: ProductDetail | undefined): unknown =>
+  failure instanceof Problem && failure.body.message !== undefined && product
+    ? new Problem(failure.status, { ...failure.body, message: titledMessage(failure.body.message, product) })
+    : failure
+
+/** `product` is the product whose fields the form shows. */
+export function useSubmission<Answer>(after: (answer: Answer) => void, product?: ProductDetail): Submission {
   const [{ state, failure }, show] = useState<Pick<Submission, 'state' | 'failure'>>({
     state: 'ready',
     failure: undefined,
@@ -93,7 +102,7 @@ export function useSubmission<Answer>(after: (answer: Answer) => void): Submissi
         // Nothing was changed. The next write is a new request.
         lost.current = undefined
         if (!(problem instanceof SignedOut)) key.current = ''
-        show({ state: 'refused', failure: problem })
+        show({ state: 'refused', failure: titledFailure(problem, product) })
       }
     },
     forget() {
@@ -146,11 +155,20 @@ export function confirmation(
 export function Refused({ failure }: { readonly failure: unknown }): View {
   const place = useRef<HTMLElement>(null)
   useLostFocus(
-    () => place.current!.closest('dialog, main')?.querySelector('[aria-invalid="true"]') ?? place.current,
+    () => firstFault(place.current!.closest('dialog, main')) ?? place.current,
     failure,
     failure instanceof Incomplete,
   )
   return h('div', { ref: place, tabindex: -1 }, refusalNote(failure))
+}
+
+/** Opens what hides fields with errors. Returns the first of them. */
+function firstFault(form: Element | null): HTMLElement | null {
+  const found = [...(form?.querySelectorAll<HTMLElement>('[aria-invalid="true"]') ?? [])]
+  for (const field of found)
+    for (let at = field.closest('details'); at; at = at.parentElement?.closest('details') ?? null)
+      at.open = true
+  return found[0] ?? null
 }
 
 function refusalNote(failure: unknown): View {

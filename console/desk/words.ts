@@ -5,6 +5,7 @@ export const FORMS = {
   // Fields.
   incomplete: 'Fill in the marked fields. Nothing is saved yet.',
   required: 'Enter a value.',
+  quoted: (title: string): string => `“${title}”`,
   requiredDay: 'Enter a day.',
   noChoice: 'With the other entries, no choice is possible.',
   choicesFollow: (fields: string): string => `The choices depend on: ${fields}.`,
@@ -35,6 +36,8 @@ export const FORMS = {
     lumpSumPayment: 'Lump sum',
   },
   orUnlimited: 'An amount, or “unlimited”',
+  notALimit: 'Enter an amount, such as 500.00.',
+  notAnIndemnity: 'Enter an amount, such as 500.00, or “unlimited”.',
   // Fees, payment schedule, withdrawing.
   feesChanged: 'The fees are changed.',
   feesToReverse: 'Fees to reverse',
