@@ -1,7 +1,8 @@
 // Buttons that open dialogs of the desk. A dialog is loaded when its button is pressed.
 import { useState } from 'preact/hooks'
 import { type Child, h, part, type View } from './element.ts'
-import { problemNote } from './parts.ts'
+import { loading, problemNote } from './parts.ts'
+import { FRAME } from './words.ts'
 
 export type ActionButton = {
   readonly text: string
@@ -39,6 +40,7 @@ function DeedButtons({ deeds, held, label }: Buttons): View | null {
     allowed.map(submission =>
       h('button', { type: 'button', key: submission.text, click: () => open(submission) }, submission.text),
     ),
+    isLoading && loading(FRAME.loadsForm),
     view,
     failure !== undefined && problemNote(failure),
   )

@@ -19,6 +19,19 @@ export class Problem extends Error {
 /** The session has ended. The user is asked to sign in again and then continues. */
 export class SignedOut extends Error {}
 
+/** A part of the console could not be loaded. Browsers remember this until the page is loaded again. */
+export class NotLoaded extends Error {
+  constructor() {
+    super(FAILURES.notLoaded)
+  }
+}
+
+/** Loads a part by a dynamic import. Throws NotLoaded without a connection, or if a newer release has replaced the part. */
+export const loadPart = <Part>(load: () => Promise<Part>): Promise<Part> =>
+  load().catch(() => {
+    throw new NotLoaded()
+  })
+
 type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown
 
 /**

@@ -1,13 +1,13 @@
 // The console: a frame, and in it the page that the address after the # names. All data comes from the public interface.
 import { render } from 'preact'
-import { SignedOut } from './api.ts'
+import { loadPart, SignedOut } from './api.ts'
 import { type Child, h, part, type View } from './element.ts'
 import { forgetAll } from './find.ts'
 import { skipLink, topBar } from './frame.ts'
 import { desk } from './open-desk.ts'
 import { loading, problemNote } from './parts.ts'
 import { endSession, session } from './session.ts'
-import { mayLeave } from './unsaved.ts'
+import { mayLeave, questionNow } from './unsaved.ts'
 import { holderView, homeView, searchView } from './view/home.ts'
 import { SignIn } from './view/sign-in.ts'
 import { FRAME, SIGN_IN as SIGN_IN_WORDS } from './words.ts'
@@ -78,6 +78,7 @@ function route(): { parts: string[]; query: URLSearchParams } {
 }
 
 function signOut(): void {
+  if (!mayLeave()) return
   endSession()
   ended = false
   location.hash = '#/'
@@ -85,10 +86,10 @@ function signOut(): void {
 }
 
 // Modules that the first page does not need are loaded when their pages are opened.
-const workPages = () => import('./lists/list.ts')
-const policyPages = () => import('./view/policy.ts')
-const figurePages = () => import('./view/figures.ts')
-const tenantPages = () => import('./tenant/tenant.ts')
+const workPages = () => loadPart(() => import('./lists/list.ts'))
+const policyPages = () => loadPart(() => import('./view/policy.ts'))
+const figurePages = () => loadPart(() => import('./view/figures.ts'))
+const tenantPages = () => loadPart(() => import('./tenant/tenant.ts'))
 
 /** Drops the policy that is kept between its views. */
 let forgetPolicy = (): void => {}
@@ -201,6 +202,10 @@ addEventListener('hashchange', ({ oldURL }) => {
   if (!isJustSaid) draw({ said: undefined })
   isJustSaid = false
   void navigate()
+})
+// Browsers ask it in their own words.
+addEventListener('beforeunload', event => {
+  if (questionNow() !== undefined) event.preventDefault()
 })
 let isJustSaid = false
 addEventListener('bindery:said', event => {

@@ -1,6 +1,6 @@
 // Components that views share.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { Problem } from './api.ts'
+import { NotLoaded, Problem } from './api.ts'
 import { type Child, fragment, h, part, textOf, type View } from './element.ts'
 import { type Fields, fieldTitle, type Values, valuesText } from './field-values.ts'
 import { words } from './format.ts'
@@ -66,8 +66,15 @@ export function problemNote(failure: unknown, again?: () => void): View {
     problem?.body.referenceId &&
       problem.status >= 500 &&
       h('p', { class: 'soft' }, FRAME.reference, ' ', h('code', {}, problem.body.referenceId)),
-    again && mayPass(problem) && h('button', { type: 'button', click: again }, FRAME.tryAgain),
+    remedy(failure, again),
   )
+}
+
+function remedy(failure: unknown, again: (() => void) | undefined): Child {
+  if (failure instanceof NotLoaded)
+    return h('button', { type: 'button', click: () => location.reload() }, FRAME.reload)
+  const problem = failure instanceof Problem ? failure : undefined
+  return again && mayPass(problem) && h('button', { type: 'button', click: again }, FRAME.tryAgain)
 }
 
 /** Whether the same request may succeed later, which it does not if it is invalid or forbidden. */

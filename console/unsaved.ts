@@ -1,39 +1,51 @@
-// Asks before entries of a form are lost because the user leaves its page: by a link, Back, a reload, or by closing the tab.
+// Asks before entries are lost because the user leaves the page: by a link, Back, a reload, or by closing the tab.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { FRAME } from './words.ts'
 
 type Form = {
-  hasEntries(): boolean
+  /** The question to ask before leaving, or undefined if nothing would be lost. */
+  question(): string | undefined
   /** Called when the user stays. */
   stay(): void
 }
 
-/** The form that is shown. */
-let shown: Form | undefined
+/** The forms on the page, also those in dialogs. */
+const forms = new Set<Form>()
 
-/** Asks before the page is left while `hasEntries`. Returns how often the user stayed. */
-export function useUnsaved(hasEntries: boolean): number {
+/** Asks the question before the page is left while `isUnsaved`. Returns how often the user stayed. */
+export function useUnsaved(isUnsaved: boolean, question: string = FRAME.discard): number {
   const [stays, stayed] = useState(0)
-  const now = useRef(hasEntries)
-  now.current = hasEntries
+  const now = useRef(isUnsaved)
+  now.current = isUnsaved
   useLayoutEffect(() => {
-    const form: Form = { hasEntries: () => now.current, stay: () => stayed(count => count + 1) }
-    const warn = (event: Event): void => {
-      if (now.current) event.preventDefault()
+    const form: Form = {
+      question: () => (now.current ? question : undefined),
+      stay: () => stayed(count => count + 1),
     }
-    shown = form
-    addEventListener('beforeunload', warn)
-    return () => {
-      removeEventListener('beforeunload', warn)
-      if (shown === form) shown = undefined
-    }
+    forms.add(form)
+    return () => void forms.delete(form)
   }, [])
   return stays
 }
 
-/** Whether the page may be left. Asks the user if entries would be lost. */
+/** Returns the question to ask before the page is left, or undefined if nothing would be lost. Requests come before entries. */
+export function questionNow(): string | undefined {
+  const questions = [...forms].map(form => form.question())
+  return questions.includes(FRAME.unfinished)
+    ? FRAME.unfinished
+    : questions.find(question => question !== undefined)
+}
+
+/** Whether the page may be left. Asks the user if something would be lost. */
 export function mayLeave(): boolean {
-  if (!shown?.hasEntries() || confirm(FRAME.discard)) return true
-  shown.stay()
+  const question = questionNow()
+  if (question === undefined || confirm(question)) return true
+  for (const form of forms) form.stay()
   return false
+}
+
+/** Loads the page again without asking, because its entries are another user's. */
+export function reloadForOtherUser(): void {
+  forms.clear()
+  location.reload()
 }

@@ -178,6 +178,8 @@ export const FAILURES = {
   status: (status: number): string => `The service responded with status ${status}.`,
   unreachable: 'The service cannot be reached. Check your connection and try again.',
   lost: 'The response was lost in transit.',
+  notLoaded:
+    'A part of the console could not be loaded. Check your connection, then reload the page. This can also follow an update of the service.',
 } as const
 
 /** Texts of the frame around every page, and of loading a page. */
@@ -190,10 +192,12 @@ export const FRAME = {
   searchHint: 'Locator, name, number plate …',
   skip: 'Skip to content',
   discard: 'Your entries are not saved. Leave the page and discard them?',
+  unfinished: 'It is unknown whether the last request was carried out. Leave the page anyway?',
   test: 'Test',
   signOut: 'Sign out',
   loading: (what: string): string => `Loading ${what}`,
   loadsPage: 'the page',
+  loadsForm: 'the form',
   notShown: 'Cannot be shown',
   noPage: 'There is no page with this address.',
   overview: 'Overview',
@@ -202,6 +206,7 @@ export const FRAME = {
   failed: 'The request failed',
   reference: 'Reference',
   tryAgain: 'Try again',
+  reload: 'Reload the page',
   details: 'Details',
   detailsOf: (name: string): string => `Details of ${name}`,
   transactions: {

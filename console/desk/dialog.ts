@@ -1,6 +1,7 @@
 // A dialog. It takes the focus and returns it when it closes. Escape closes it, or first warns of entries that would be lost.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type Child, h, type View } from '../element.ts'
+import { useUnsaved } from '../unsaved.ts'
 import { DESK } from '../words.ts'
 import { FORMS } from './words.ts'
 
@@ -14,8 +15,9 @@ type Shown = {
 
 export function Dialog({ title, close, isBusy = false, children }: Shown): View {
   const place = useRef<HTMLDialogElement>(null)
-  const isTyped = useRef(false)
+  const [isTyped, noteEntries] = useState(false)
   const [warns, warn] = useState(false)
+  useUnsaved(isTyped)
   useLayoutEffect(() => {
     const dialog = place.current!
     const before = document.activeElement
@@ -38,7 +40,7 @@ export function Dialog({ title, close, isBusy = false, children }: Shown): View 
         if (event.target !== place.current) return
         event.preventDefault()
         if (isBusy) return
-        if (isTyped.current && !warns) warn(true)
+        if (isTyped && !warns) warn(true)
         else close()
       },
       // The browser lets a page prevent only the first of several Escapes in a row.
@@ -49,7 +51,7 @@ export function Dialog({ title, close, isBusy = false, children }: Shown): View 
         else close()
       },
       input: () => {
-        isTyped.current = true
+        noteEntries(true)
         warn(false)
       },
     },

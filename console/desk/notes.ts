@@ -4,6 +4,7 @@ import { get } from '../api.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
 import { emptyNote, problemNote } from '../parts.ts'
+import { useUnsaved } from '../unsaved.ts'
 import type { Note, NoteList } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { textInput } from './inputs.ts'
@@ -103,6 +104,7 @@ function WriteNote({
 }): View {
   const [text, setText] = useState('')
   const submission = useSubmission<Note>(done)
+  useUnsaved(text.trim() !== '')
   return h(
     'form',
     { novalidate: true, class: 'card', input: submission.forget, submit: event => event.preventDefault() },

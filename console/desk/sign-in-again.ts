@@ -2,6 +2,7 @@
 import { render } from 'preact'
 import { h, part, type View } from '../element.ts'
 import { lastSession, type Session, session } from '../session.ts'
+import { reloadForOtherUser } from '../unsaved.ts'
 import { SignIn } from '../view/sign-in.ts'
 import { DESK } from '../words.ts'
 import { Dialog } from './dialog.ts'
@@ -19,7 +20,7 @@ export function signInAgain(): Promise<boolean> {
     const end = (isSignedIn: boolean): void => {
       render(null, root)
       root.remove()
-      if (isSignedIn && accountKey(session()) !== before) location.reload()
+      if (isSignedIn && accountKey(session()) !== before) reloadForOtherUser()
       else resolve(isSignedIn)
     }
     render(

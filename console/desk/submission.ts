@@ -3,8 +3,9 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type CallOptions, call, Problem, registerSignInPrompt, SignedOut } from '../api.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { problemNote } from '../parts.ts'
+import { useUnsaved } from '../unsaved.ts'
 import type { ProductDetail } from '../wire.ts'
-import { DESK } from '../words.ts'
+import { DESK, FRAME } from '../words.ts'
 import { useLostFocus } from './lost-focus.ts'
 import { type Faults, faultsOf } from './places.ts'
 import { signInAgain } from './sign-in-again.ts'
@@ -71,6 +72,8 @@ export function useSubmission<Answer>(after: (answer: Answer) => void, product?:
   const isUnderWay = useRef(false)
   const lost = useRef<Request>(undefined)
   useLayoutEffect(() => registerSignInPrompt(signInAgain), [])
+  // The key is lost with the page, and the write could then be made a second time.
+  useUnsaved(state === 'sending' || state === 'lost', FRAME.unfinished)
   return {
     state,
     failure,

@@ -150,6 +150,15 @@ describe.skipIf(!BROWSER)('The desk under difficult conditions', () => {
     await warning.waitFor()
     await page.getByLabel('Kilometres a year').fill('31000')
     await expect.poll(() => warning.count()).toBe(0)
+    // Leaving the page asks too, and the dialog stays.
+    const asked: string[] = []
+    page.once('dialog', question => {
+      asked.push(question.type())
+      return question.dismiss()
+    })
+    await page.evaluate(`location.hash = '#/'`)
+    await expect.poll(() => asked).toEqual(['confirm'])
+    expect(await page.getByLabel('Kilometres a year').inputValue()).toBe('31000')
     await page.keyboard.press('Escape')
     await warning.waitFor()
     await page.keyboard.press('Escape')
