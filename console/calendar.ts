@@ -13,14 +13,10 @@ function offsetAt(ms: number, timeZone: string): number {
     second: 'numeric',
   }).formatToParts(ms)
   const part = (type: string): number => Number(parts.find(one => one.type === type)?.value)
-  const local = Date.UTC(
-    part('year'),
-    part('month') - 1,
-    part('day'),
-    part('hour'),
-    part('minute'),
-    part('second'),
-  )
+  const clock = new Date(0)
+  // Date.UTC takes the years 0 to 99 for those of the 20th century.
+  clock.setUTCFullYear(part('year'), part('month') - 1, part('day'))
+  const local = clock.setUTCHours(part('hour'), part('minute'), part('second'))
   return local - Math.floor(ms / 1000) * 1000
 }
 

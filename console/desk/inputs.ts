@@ -3,6 +3,7 @@ import { useId } from 'preact/hooks'
 import { clockAt, timeOf } from '../calendar.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { zone } from '../session.ts'
+import { labelledFault } from './titles.ts'
 import { FORMS } from './words.ts'
 
 type Labelled = {
@@ -25,7 +26,7 @@ function Field({ label, hint, fault, control }: Labelled): View {
       'aria-invalid': fault === undefined ? undefined : 'true',
     }),
     hint && h('p', { id: `${id}-hint`, class: 'soft small' }, hint),
-    fault && h('p', { id: `${id}-fault`, class: 'fault' }, fault),
+    fault && h('p', { id: `${id}-fault`, class: 'fault' }, labelledFault(label, fault)),
   )
 }
 

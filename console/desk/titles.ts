@@ -8,6 +8,10 @@ import { FORMS } from './words.ts'
 export const titledFault = ({ name, title }: Pick<Field, 'name' | 'title'>, message: string): string =>
   message.replace(`Field '${name}'`, () => FORMS.quoted(title))
 
+/** Returns the message about a property of a request with the label of its input. */
+export const labelledFault = (label: string, message: string): string =>
+  message.replace(/^'[\w.[\]]+'(?= must )/, () => FORMS.quoted(label))
+
 type Titled = Pick<ProductDetail, 'fields' | 'policyholderFields' | 'paymentFields' | 'exposures'>
 
 /** Titles of fields by name. A name that several fields share with different titles has none. */

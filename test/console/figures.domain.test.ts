@@ -64,6 +64,8 @@ describe('Times of forms', () => {
   test('are in the given time zone, in winter and in summer', () => {
     expect(timeOf('2027-03-01', 'Europe/Berlin')).toBe(Date.parse('2027-02-28T23:00Z'))
     expect(timeOf('2027-07-01T08:30', 'Europe/Berlin')).toBe(Date.parse('2027-07-01T06:30Z'))
+    // A year below 100 is not one of the 20th century. Local time was 53:28 ahead of Greenwich.
+    expect(timeOf('0026-03-01', 'Europe/Berlin')).toBe(Date.parse('0026-02-28T23:06:32Z'))
     expect(timeOf('', 'Europe/Berlin')).toBeUndefined()
     for (const text of ['2027-03-01T00:00', '2027-07-01T08:30', '2027-12-31T23:59'])
       expect(clockAt(timeOf(text, 'America/New_York')!, 'America/New_York')).toBe(text)

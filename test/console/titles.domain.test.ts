@@ -1,7 +1,7 @@
 // The messages that forms show at their fields and above their buttons.
 import { describe, expect, test, vi } from 'vitest'
 import { amountFault } from '../../console/desk/peril-form.ts'
-import { titledFault, titledMessage } from '../../console/desk/titles.ts'
+import { labelledFault, titledFault, titledMessage } from '../../console/desk/titles.ts'
 import type { Field } from '../../console/wire.ts'
 
 // The console reads the session of its tab.
@@ -53,6 +53,14 @@ describe('Messages of the service', () => {
       '“Cost in $&” is required.',
     )
   })
+})
+
+test('A message about a property of a request has the label of its input', () => {
+  expect(labelledFault('Write a note', "'text' must have at most 4000 characters.")).toBe(
+    '“Write a note” must have at most 4000 characters.',
+  )
+  expect(labelledFault('Amount', "'newFees[0].amount' must be a number.")).toBe('“Amount” must be a number.')
+  expect(labelledFault('Amount', "The amount 'x' must be paid.")).toBe("The amount 'x' must be paid.")
 })
 
 test.each([
