@@ -236,7 +236,7 @@ const steps = fc.array(
     },
     fc.record({ kind: fc.constant('renew' as const) }),
     fc.record({ kind: fc.constant('cancel' as const), from: fc.nat(23) }),
-    fc.record({ kind: fc.constant('reinstate' as const) }),
+    fc.record({ kind: fc.constant('reinstate' as const), from: fc.option(fc.nat(23), { nil: undefined }) }),
   ),
   { minLength: 2, maxLength: 7 },
 )
@@ -253,7 +253,8 @@ it(
             if (step.kind === 'endorse') await boat.endorse(now, month(step.from), step.yearly)
             else if (step.kind === 'renew') await boat.renew(now, month(24))
             else if (step.kind === 'cancel') await boat.cancel(now, month(step.from))
-            else if (boat.loaded.aggregate.cancellations.size > 0) await boat.reinstate(now)
+            else if (boat.loaded.aggregate.cancellations.size > 0)
+              await boat.reinstate(now, step.from === undefined ? undefined : month(step.from))
           } catch (problem) {
             // The policy does not allow the step.
             if (!(problem instanceof Refusal)) throw problem
@@ -276,14 +277,36 @@ it('the bordereau lists an endorsement that changes no amount', async () => {
   expect(lines).toMatchObject([{ effectiveAt: month(3), premium: 0, taxes: 0, fees: 0, heldBack: 0 }])
 })
 
-it('an endorsement from before a gap is booked as of its own time, for the cover after the gap too', async () => {
-  const boat = await Boat.made()
-  await boat.cancel(month(5, 5), month(6))
-  await boat.reinstate(month(6, 5), month(9))
-  await boat.endorse(month(6, 10), month(5), 2_400)
-  // 100.00 more for June and for each of the last three months.
-  expect([writtenIn(boat, 5), writtenIn(boat, 6), writtenIn(boat, 9)]).toEqual([[400], [-600], [300]])
-  expectNeverNegative(boat)
+describe('a gap from July to September', () => {
+  const withGap = async (): Promise<Boat> =>
+    (await (await Boat.made()).cancel(month(5, 5), month(6))).reinstate(month(6, 5), month(9))
+
+  it('an endorsement from before it changes the cover after it when that begins', async () => {
+    const boat = await withGap()
+    await boat.endorse(month(6, 10), month(5), 600)
+    // 50.00 less for June and, from October on, for each of the last three months.
+    expect([writtenIn(boat, 5), writtenIn(boat, 6), writtenIn(boat, 9)]).toEqual([[-50], [-600], [300, -150]])
+    expect([taxIn(boat, 5), taxIn(boat, 9)]).toEqual([-5, 15])
+    expect([6, 7, 9, 10].map(count => premiumAt(boat, count))).toEqual([
+      { written: 1_150, unearned: 600 },
+      { written: 550, unearned: 0 },
+      { written: 550, unearned: 0 },
+      { written: 700, unearned: 100 },
+    ])
+    expectNeverNegative(boat)
+  })
+
+  it('a cancellation from before it takes back what an endorsement changed after it', async () => {
+    const boat = await withGap()
+    await boat.endorse(month(6, 10), month(5), 2_400)
+    await boat.cancel(month(6, 12), month(5))
+    expect([writtenIn(boat, 5), writtenIn(boat, 6)]).toEqual([
+      [100, -800],
+      [-600, 600],
+    ])
+    expect(writtenIn(boat, 9)).toEqual([300, 300, -600])
+    expectNeverNegative(boat)
+  })
 })
 
 it('a withdrawal takes an issued renewal back when the renewal would have begun', async () => {

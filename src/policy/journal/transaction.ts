@@ -1,12 +1,15 @@
 // What an issued transaction posts: its charges in double entry, and the spans over which its premium is earned.
 import type { Uuid } from '../../kernel/locators.ts'
+import { negated } from '../../kernel/money.ts'
 import { containsTime, type Instant, later as laterOf, type Span } from '../../kernel/time.ts'
 import { chargesOf } from '../bills/amounts-due.ts'
-import { type Charge, isPayable } from '../bills/charge.ts'
+import { type Charge, isHoldback } from '../bills/charge.ts'
 import { isIssued, isListed, type Line, lineUpTo, segmentsInForce } from '../fold/line.ts'
 import { type Piece, piecesOf } from '../fold/pieces.ts'
 import { mayChangeRun } from '../fold/premium.ts'
+import { amountsOf, mapAmounts, plusAmounts } from '../fold/shares.ts'
 import {
+  type Amounts,
   acceptedQuote,
   type Modification,
   type PerilRun,
@@ -43,14 +46,16 @@ function postings(
     return entries
   }
   const postsAt = postingTimes(aggregate, modification)
+  const spans = ratedSpans(aggregate, modification)
+  for (const span of spans) addTaxesAndCommissions(entriesAt(postsAt(span)), span)
   for (const charge of chargesOf(aggregate, modification)) {
-    const run = 'perilRunLocator' in charge ? aggregate.perilRuns.get(charge.perilRunLocator) : undefined
-    const entries = entriesAt(postsAt(run ?? charge))
-    if (isPayable(charge)) entries.add({ account: 'unbilled' }, charge.amount.minor)
-    addCharge(entries, charge)
+    if ('perilRunLocator' in charge && !isHoldback(charge)) continue
+    addFeeOrHoldback(entriesAt(postsAt(charge)), charge)
   }
-  for (const { run, peril, start, end, minor } of premiumSpans(aggregate, modification))
-    entriesAt(postsAt(run)).add({ account: 'premium', peril, start, end }, -minor)
+  for (const span of spans) {
+    const { peril, start, end, amounts } = span
+    entriesAt(postsAt(span)).add({ account: 'premium', peril, start, end }, -amounts.premium.minor)
+  }
   for (const other of takenBackBy(aggregate, modification)) {
     const posted = known.get(other.locator) ?? postings(aggregate, other, known)
     known.set(other.locator, posted)
@@ -96,14 +101,14 @@ const earlierThan = ({ modifications }: PolicyAggregate, { number }: Modificatio
     .sort((a, b) => a.number - b.number)
 
 /**
- * Returns a function that gives the time as of which the transaction posts an amount of a peril run or fee: usually its own time. An
- * endorsement changes a term to come at the start of that term, and cover to which an earlier endorsement gave a price from a later
- * time on, at that time.
+ * Returns a function that gives the time as of which the transaction posts an amount that begins at `start`: usually its own time.
+ * An endorsement changes a term to come at the start of that term, cover after a gap when cover is back, and cover to which an
+ * earlier endorsement gave a price from a later time on, at that time. Until then nothing of it is in force.
  */
 function postingTimes(
   aggregate: PolicyAggregate,
   modification: Modification,
-): (source: Pick<PerilRun, 'start'> & Partial<Pick<PerilRun, 'perilLocator'>>) => Instant {
+): (amount: Pick<Span, 'start'> & { readonly run?: PerilRun }) => Instant {
   const { effectiveAt, kind } = modification
   const later =
     kind === 'endorsement'
@@ -111,59 +116,79 @@ function postingTimes(
       : []
   if (later.length === 0) return () => effectiveAt
   const laterAt = new Map(later.map(one => [one.locator, one.effectiveAt]))
-  const termStarts = later.filter(one => one.kind === 'renewal').map(one => one.effectiveAt)
+  const covered = [
+    ...later.filter(one => one.kind === 'renewal').map(one => one.effectiveAt),
+    ...gapEnds(aggregate, modification),
+  ]
   const changed = Map.groupBy(
     [...aggregate.perilRuns.values()].filter(run => laterAt.has(run.madeBy)),
     run => run.perilLocator,
   )
-  return ({ start, perilLocator }) => {
-    const runs = (perilLocator && changed.get(perilLocator)) || []
-    const starts = [...termStarts, ...runs.map(run => laterAt.get(run.madeBy)!)]
+  return ({ start, run }) => {
+    const runs = (run && changed.get(run.perilLocator)) ?? []
+    const starts = [...covered, ...runs.map(one => laterAt.get(one.madeBy)!)]
     return starts.filter(one => one <= start).reduce(laterOf, effectiveAt)
   }
 }
 
-function addCharge(entries: Entries, charge: Charge): void {
-  const { minor } = charge.amount
-  const peril = 'perilName' in charge ? { peril: charge.perilName } : {}
-  switch (charge.type) {
-    case 'premium':
-      break
-    case 'tax':
-      entries.add({ account: 'tax', ...peril, name: charge.taxName }, -minor)
-      break
-    case 'fee':
-      entries.add({ account: 'fee', name: charge.feeName }, -minor)
-      break
-    case 'commission':
-      entries.add({ account: 'commission', ...peril, name: charge.commissionRecipient }, minor)
-      entries.add({ account: 'commissionPayable', ...peril, name: charge.commissionRecipient }, -minor)
-      break
-    case 'holdback': {
-      const name = 'feeName' in charge ? charge.feeName : charge.taxName
-      entries.add({ account: 'holdback', ...peril, ...(name !== undefined && { name }) }, -minor)
-    }
-  }
+/** Returns the times at which cover begins again after a gap, as known before the modification. */
+function gapEnds(aggregate: PolicyAggregate, modification: Modification): Instant[] {
+  const line = lineUpTo(aggregate, acceptedQuote(aggregate)!, modification)
+  const inForce = segmentsInForce(line.filter(one => one.modification.locator !== modification.locator))
+  return inForce.filter(({ start }, at) => at > 0 && inForce[at - 1]!.end < start).map(({ start }) => start)
 }
 
-/** Premium of a run over a span, in minor units. `peril` is its name. */
-type PremiumSpan = Span & { readonly run: PerilRun; readonly peril: string; readonly minor: number }
+/** Adds what the policyholder pays for the span, its taxes, and its commissions. Its premium has entries of its own. */
+function addTaxesAndCommissions(entries: Entries, { run, peril, amounts }: RatedSpan): void {
+  const { taxes, commissions } = run.price!
+  entries.add({ account: 'unbilled' }, amounts.premium.minor)
+  for (const [at, { name }] of taxes.entries()) {
+    const { minor } = amounts.taxes[at]!
+    entries.add({ account: 'unbilled' }, minor)
+    entries.add({ account: 'tax', peril, name }, -minor)
+  }
+  for (const [at, { recipient }] of commissions.entries())
+    addCommission(entries, { peril, name: recipient }, amounts.commissions[at]!.minor)
+}
+
+function addCommission(entries: Entries, place: Pick<JournalEntry, 'peril' | 'name'>, minor: number): void {
+  entries.add({ account: 'commission', ...place }, minor)
+  entries.add({ account: 'commissionPayable', ...place }, -minor)
+}
+
+/** Adds a fee, or an amount that is held back. */
+function addFeeOrHoldback(entries: Entries, charge: Charge): void {
+  const { minor } = charge.amount
+  const peril = 'perilName' in charge ? { peril: charge.perilName } : {}
+  if (charge.type === 'commission') {
+    addCommission(entries, { ...peril, name: charge.commissionRecipient }, minor)
+    return
+  }
+  entries.add({ account: 'unbilled' }, minor)
+  const account = charge.type === 'fee' ? 'fee' : 'holdback'
+  const names = 'feeName' in charge ? { name: charge.feeName } : {}
+  const taxNames = 'taxName' in charge ? { name: charge.taxName } : {}
+  entries.add({ account, ...peril, ...names, ...taxNames }, -minor)
+}
+
+/** What a run costs over a span; negated for what is taken back. `peril` is its name. */
+type RatedSpan = Span & { readonly run: PerilRun; readonly peril: string; readonly amounts: Amounts }
 
 /**
- * Returns how the transaction changes the spans over which premium is earned. A run counts by the contiguous spans in which it is
- * in force, so a split of the policy around it changes nothing.
+ * Returns how the transaction changes the spans that are rated, and over which premium is earned. A run counts by the contiguous
+ * spans in which it is in force, so a split of the policy around it changes nothing.
  */
-function premiumSpans(aggregate: PolicyAggregate, modification: Modification): PremiumSpan[] {
+function ratedSpans(aggregate: PolicyAggregate, modification: Modification): RatedSpan[] {
   const { kind, locator: by } = modification
   const { perils, perilRuns, policy } = aggregate
-  const premiumSpanOf = (run: PerilRun, minor: number, { start, end }: Span): PremiumSpan => {
-    return { run, peril: perils.get(run.perilLocator)?.name ?? '', start, end, minor }
-  }
+  const nameOf = ({ perilLocator }: PerilRun): string => perils.get(perilLocator)?.name ?? ''
   if (kind === 'feeUpdate' || kind === 'scheduleChange') return []
   if (kind === 'creation')
-    return [...perilRuns.values()]
-      .filter(run => run.madeBy === by && run.price)
-      .map(run => premiumSpanOf(run, run.price!.premium.amount.minor, run))
+    return [...perilRuns.values()].flatMap(run => {
+      if (run.madeBy !== by || !run.price) return []
+      const { start, end, price } = run
+      return [{ run, peril: nameOf(run), start, end, amounts: amountsOf(price) }]
+    })
   const line = lineUpTo(aggregate, acceptedQuote(aggregate)!, modification)
   const step = line.find(one => one.modification.locator === by)
   if (!step) return []
@@ -174,24 +199,28 @@ function premiumSpans(aggregate: PolicyAggregate, modification: Modification): P
       piece => piece.madeBy !== by && (piece.replacedBy === undefined || piece.replacedBy === by),
     )
     const after = pieces.filter(piece => piece.replacedBy === undefined)
+    const source = { run, peril: nameOf(run) }
     return [
-      ...mergePieces(before).map(span => premiumSpanOf(run, -span.minor, span)),
-      ...mergePieces(after).map(span => premiumSpanOf(run, span.minor, span)),
+      ...mergePieces(before).map(span => ({
+        ...source,
+        ...span,
+        amounts: mapAmounts(span.amounts, negated),
+      })),
+      ...mergePieces(after).map(span => ({ ...source, ...span })),
     ]
   })
 }
 
 /** Merges adjoining pieces into spans. */
-function mergePieces(pieces: readonly Piece[]): (Span & { minor: number })[] {
-  const spans: { start: Instant; end: Instant; minor: number }[] = []
+function mergePieces(pieces: readonly Piece[]): (Span & { amounts: Amounts })[] {
+  const spans: { start: Instant; end: Instant; amounts: Amounts }[] = []
   for (const { start, end, amounts } of [...pieces].sort((a, b) => a.start - b.start)) {
     if (!amounts) continue
-    const { minor } = amounts.premium
     const last = spans.at(-1)
     if (last && last.end === start) {
       last.end = end
-      last.minor += minor
-    } else spans.push({ start, end, minor })
+      last.amounts = plusAmounts(last.amounts, amounts)
+    } else spans.push({ start, end, amounts })
   }
   return spans
 }
