@@ -150,7 +150,15 @@ it('a policy that was migrated with an issued renewal begins with it when the re
   boat.posted.splice(0, boat.posted.length, ...openingsOf(boat.loaded.aggregate, month(4)))
   expect(boat.posted.map(row => row.effectiveAt)).toEqual([month(4), month(12)])
   expect(premiumAt(boat, 5)).toEqual({ written: 1_200, unearned: 700 })
+  // The other system wrote the first year; the renewal is written here.
+  const opening = (count: number): number =>
+    total(linesOf(writtenPremium, boat, month(count), month(count + 1)), 'openingPremium') / 100
+  const openingTax = (count: number): number =>
+    total(linesOf(charges, boat, month(count), month(count + 1)), 'openingAmount') / 100
+  expect([opening(4), openingTax(4), writtenIn(boat, 4), taxIn(boat, 4)]).toEqual([1_200, 120, [0], 0])
+  expect([opening(12), openingTax(12), writtenIn(boat, 12), taxIn(boat, 12)]).toEqual([0, 0, [1_200], 120])
   await boat.cancel(month(5), month(6))
+  expect([writtenIn(boat, 12), taxIn(boat, 12)]).toEqual([[1_200, -1_200], 0])
   expect([7, 13].map(count => premiumAt(boat, count))).toEqual([
     { written: 600, unearned: 0 },
     { written: 600, unearned: 0 },

@@ -81,3 +81,10 @@ export const transactionBookedAt = ({
   closedUntil,
 }: Pick<StoredJournalRow, 'effectiveAt' | 'closedUntil'>): Instant =>
   Math.max(effectiveAt, closedUntil) as Instant
+
+/**
+ * Whether the row sums what happened to the policy in another system. What that system issued for a later time has an opening row
+ * of that time, and is written here.
+ */
+export const sumsAnotherSystem = ({ kind, at, effectiveAt }: JournalRow): boolean =>
+  kind === 'opening' && effectiveAt <= at

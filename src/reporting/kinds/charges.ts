@@ -1,6 +1,6 @@
 // The charges of transactions other than premium, and the general ledger.
 import { JOURNAL_ACCOUNTS } from '../../policy/journal/accounts.ts'
-import { bookedAt } from '../../policy/journal/rows.ts'
+import { bookedAt, sumsAnotherSystem } from '../../policy/journal/rows.ts'
 import type { ReportKind } from '../kind.ts'
 import { isWithin, TRANSACTION_COLUMNS, transactionCells } from './premiums.ts'
 
@@ -41,7 +41,7 @@ export const charges: ReportKind = {
           row,
           entry,
           booked,
-          cells: [...transactionCells(row, booked), ...(row.kind === 'opening' ? [0, minor] : [minor, 0])],
+          cells: [...transactionCells(row, booked), ...(sumsAnotherSystem(row) ? [0, minor] : [minor, 0])],
         }
       }
   },

@@ -2,7 +2,12 @@
 
 import type { Instant } from '../../kernel/time.ts'
 import { earnedOf, premiumSpans } from '../../policy/journal/earned.ts'
-import { bookedAt, type JournalEntry, type StoredJournalRow } from '../../policy/journal/rows.ts'
+import {
+  bookedAt,
+  type JournalEntry,
+  type StoredJournalRow,
+  sumsAnotherSystem,
+} from '../../policy/journal/rows.ts'
 import type { Column, ReportKind, ReportLine, ReportParameters } from '../kind.ts'
 
 const amount = (name: string, about: string): Column => ({ name, type: 'amount', about, isMeasure: true })
@@ -57,7 +62,7 @@ export const writtenPremium: ReportKind = {
       }
       for (const { entry, premium, heldBack } of sums.values()) {
         // Amounts held back in another system are not premium either. The `charges` report has them.
-        const amounts = row.kind === 'opening' ? [0, 0, premium] : [premium, heldBack, 0]
+        const amounts = sumsAnotherSystem(row) ? [0, 0, premium] : [premium, heldBack, 0]
         if (amounts.every(minor => minor === 0)) continue
         const booked = bookedAt(row, entry)
         yield {
