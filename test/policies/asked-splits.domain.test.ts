@@ -64,6 +64,24 @@ describe('The proration plugin', () => {
     expect(calls).toEqual([['2030-07-15', [['premium', '1200.00', '2030-03-01', '1200.00']]]])
   })
 
+  it('receives the fee of a renewal that the cancellation also removes, once, with the fee of that name', async () => {
+    const { boat, calls } = await splitting({ fees: { mooring: 60 } })
+    const fee = { feeName: 'mooring', amount: '30.00', startTimestamp: utc('2030-04-01') }
+    await boat.changeFees({ newFees: [{ ...fee, endTimestamp: utc('2031-03-01') }] })
+    await boat.renew('2032-03-01')
+    await boat.cancel('2030-07-15')
+    expect(calls).toEqual([
+      [
+        '2030-07-15',
+        [
+          ['premium', '1200.00', '2030-03-01', '1200.00'],
+          ['fee', '60.00', '2030-03-01', '60.00'],
+          ['fee', '30.00', '2030-04-01', '0.00'],
+        ],
+      ],
+    ])
+  })
+
   it('receives all amounts, including fees, of a cancellation from the start, which may hold back a part', async () => {
     const { boat, calls } = await splitting({ fees: { mooring: 60 } })
     await boat.cancel('2030-03-01')

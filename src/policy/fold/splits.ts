@@ -153,6 +153,9 @@ function firstUnstatedSplit(
     : undefined
 }
 
+/** A part of a fee as it was before a modification that changes the fee. */
+type ChangedPart = { readonly fee: Fee; readonly part: FeePart; readonly change: FeeChange }
+
 function splitFees(
   { fees, policy }: PolicyAggregate,
   line: Line,
@@ -162,18 +165,30 @@ function splitFees(
   const { locator: by, kind, undoes, effectiveAt, policyEnd } = modification
   const before = line.filter(step => step.modification.locator !== by)
   const at = kind === 'endorsement' ? policyEnd : effectiveAt
-  const isSplit = ({ start, end }: FeePart, { parts, removed }: FeeChange): boolean =>
+  const isSplit = ({ part: { start, end }, change: { parts, removed } }: ChangedPart): boolean =>
     (start < at || (start === at && mayHoldBack(modification))) &&
     [...parts, ...removed].some(one => one.start === at && one.end === end)
-  return [...fees.values()].flatMap(fee => {
+  const changed = [...fees.values()].flatMap(fee => {
     const change = fee.changes.find(one => one.by === by)
     if (!change || known.fees.has(fee.locator)) return []
     const whole = undoes
       ? (fee.changes.find(one => one.by === undoes)?.removed ?? [])
       : feeInForce(fee, before).parts
-    const part = whole.find(one => isSplit(one, change))
-    if (!part || part.amount.minor === 0) return []
-    const later = whole.filter(one => one.start >= part.end).map(one => one.amount)
-    return [{ ...part, fee, at, following: sum(later, policy.currency) }]
+    return whole.map((part): ChangedPart => ({ fee, part, change }))
   })
+  const split = changed.filter(one => one.part.amount.minor !== 0 && isSplit(one))
+  // A renewal makes a new fee of the same name. Of several fees of that name that are split, it follows the first.
+  const following = Map.groupBy(changed, ({ fee, part }) => {
+    const earlier = split.filter(one => one.fee.name === fee.name && one.part.end <= part.start)
+    return earlier.find(one => one.fee === fee) ?? earlier[0]
+  })
+  return split.map(one => ({
+    ...one.part,
+    fee: one.fee,
+    at,
+    following: sum(
+      (following.get(one) ?? []).map(({ part }) => part.amount),
+      policy.currency,
+    ),
+  }))
 }
