@@ -29,7 +29,7 @@ function commissionsOf({ aggregate }: BoatInUtc): number[] {
 }
 
 /** The cancellation keeps half of the commission that it takes back, and nothing else. */
-const holdingBack = ({ items, segmentSplitTimestamp }: ProrationInput) => ({
+const holdingBack = ({ operation, items, segmentSplitTimestamp }: ProrationInput) => ({
   items: items.map(({ id, type, amount, segmentStartTimestamp, segmentEndTimestamp }) => {
     const [start, split, end] = [segmentStartTimestamp, segmentSplitTimestamp, segmentEndTimestamp].map(
       Number,
@@ -39,7 +39,8 @@ const holdingBack = ({ items, segmentSplitTimestamp }: ProrationInput) => ({
     return {
       id,
       proratedAmount: before.toFixed(2),
-      ...(type === 'commission' && { holdbackAmount: ((Number(amount) - before) / 2).toFixed(2) }),
+      ...(type === 'commission' &&
+        operation === 'cancellation' && { holdbackAmount: ((Number(amount) - before) / 2).toFixed(2) }),
     }
   }),
 })
@@ -110,4 +111,15 @@ it('an endorsement that changes neither premium nor commission has no invoice', 
   const boat = await BoatInUtc.issued({ schedule: 'upfront', files: { [PREMIUM]: RATES } })
   await boat.endorse('2030-09-01', '1200.00')
   expect(boat.billed).toHaveLength(1)
+})
+
+it('a held-back commission that a reinstatement reverses is on the first bill that returns, not on one of zero', async () => {
+  const boat = await holding('monthly')
+  await boat.advance('2030-05-01')
+  const cancellation = await boat.cancel('2030-06-01')
+  await boat.reinstate(cancellation, '2030-06-01')
+  expect(boat.billed.at(-1)).toEqual(['cancellation', 0, 0, 'zeroDue'])
+  expect(boat.planned.map(([, minor]) => minor)).toEqual(Array.from({ length: 9 }, () => 10_000))
+  // June has its own 10.00 less the 45.00 that were kept.
+  expect(commissionsOf(boat)).toEqual([10, 10, 10, 45, -35, ...Array.from({ length: 8 }, () => 10)])
 })
