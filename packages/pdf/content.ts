@@ -11,6 +11,7 @@ import {
   fits,
   fittingColumn,
   floatRow,
+  grownColumns,
   leavesRoomForText,
   narrowColumns,
   restColumn,
@@ -19,8 +20,9 @@ import {
   widthOfColumns,
 } from './columns.ts'
 import type { Block, Placed } from './engine.ts'
-import { blank, blockElement, collapseMargins, imageBlock, isBox, withPlaced } from './flow.ts'
+import { blank, blockElement, collapseMargins, isBox, withPlaced } from './flow.ts'
 import { type HtmlElement, type HtmlNode, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
+import { imageBlock } from './image-blocks.ts'
 import {
   addControl,
   addGap,
@@ -366,7 +368,7 @@ function flexRows(
     .map(row => {
       // Widths are estimates within tables, and the gaps alone may seem to need more.
       const room = Math.max(LEAST_ROOM, flow.width - gap * (row.length - 1))
-      return rowOf(inDirection(narrowColumns(row, room), style), justify, gap)
+      return rowOf(inDirection(narrowColumns(grownColumns(row), room), style), justify, gap)
     })
 }
 
@@ -378,5 +380,5 @@ function flexColumn(child: HtmlNode, style: Style, flow: Flow): Column | undefin
   const own = styleOf(child, style, flow.sheet, flow.budget)
   if (own.display === 'none' || takePositioned(child, own, flow)) return undefined
   const column = columnFor(child, own.display === 'inline' ? { ...own, display: 'block' } : own, flow)
-  return own.grows ? restColumn(column.stack) : column
+  return own.growth > 0 ? { ...restColumn(column.stack), growth: own.growth } : column
 }

@@ -12,13 +12,16 @@ for (const measure of ['measureUnorderedList', 'measureOrderedList'] as const) {
   const engines = docMeasure.default.prototype[measure]
   docMeasure.default.prototype[measure] = function (node) {
     const measured = engines.call(this, node)
-    const more = Math.max(0, (measured.indent ?? 0) - measured._gapSize.width)
+    const more = (measured.indent ?? 0) - measured._gapSize.width
     measured._gapSize = { ...measured._gapSize, width: measured._gapSize.width + more }
     measured._minWidth += more
     measured._maxWidth += more
     // Numbers end at the text, so that their digits are below one another.
     for (const { listMarker } of measured.ol ?? [])
       if (listMarker?._inlines) listMarker._minWidth = listMarker._inlines[0]!.width
+    // The marker of an item with a box is outside of it.
+    for (const { listMarker, outdent } of measured.ol ?? measured.ul ?? [])
+      if (listMarker && outdent !== undefined) listMarker._minWidth += outdent
     return measured
   }
 }

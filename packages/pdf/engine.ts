@@ -168,6 +168,8 @@ type Common = {
   minHeight?: number
   /** The number of an item of a list. */
   counter?: number
+  /** Of an item of a list: how far its text is from where its marker ends, in points. */
+  outdent?: number
 }
 
 export type Cell = (Block | { stack: Block[] } | { text: '' }) & {

@@ -5,7 +5,7 @@ import { rowOf } from './columns.ts'
 import { blocksIn } from './content.ts'
 import type { Block, Cell, Margin, Placed } from './engine.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'
-import { alignmentOf, type Containing, type Flow, strutOf } from './paragraph.ts'
+import { type Containing, type Flow, MOST_HEIGHT } from './paragraph.ts'
 import { edgesOf, type Style, styleOf } from './style.ts'
 import { tableBlock } from './table.ts'
 import { type Length, pointsIn } from './values.ts'
@@ -97,11 +97,23 @@ export function withPlaced(
 
 function boxedContent(element: HtmlElement, style: Style, flow: Flow): Block[] {
   if (element.tag === 'table') return tableBlock(element, style, flow)
-  if (element.tag === 'ul' || element.tag === 'ol') return listBlock(element, style, flow)
+  if (element.tag === 'ul' || element.tag === 'ol') return boxedList(element, style, flow)
   const content = blocksIn(element.children, style, flow)
   if (isBox(style)) return [wrapInBox(collapseMargins(content), stack => boxBlock(stack, style))]
   if (style.height === undefined || content.length === 0) return content
   return [wrapInBox(collapseMargins(content), stack => highBlock(stack, style.height!))]
+}
+
+/** The padding where markers are is part of the list. */
+function boxedList(element: HtmlElement, style: Style, flow: Flow): Block[] {
+  const [left, top, right, bottom] = style.padding
+  const padding: Style['padding'] =
+    style.direction === 'rtl' ? [left, top, 0, bottom] : [0, top, right, bottom]
+  const around = { ...style, padding }
+  const list = listBlock(element, style, flow)
+  return isBox(around) && list.length > 0
+    ? [wrapInBox(collapseMargins(list), stack => boxBlock(stack, around))]
+    : list
 }
 
 /** The margin above the content is above the height. */
@@ -181,14 +193,6 @@ export const withoutOuterBreaks = (blocks: readonly Block[]): Block[] =>
       (at === 0 && block.pageBreak === 'before') || (at === blocks.length - 1 && block.pageBreak === 'after')
     return isOuter ? withoutPageBreak(block) : block
   })
-
-const MOST_HEIGHT = 700
-/** The room on a page that borders, padding and a preceding line need in addition to content of the maximum height. */
-const BESIDE = 40
-
-/** The engine drops content that is higher than its page. */
-export const mostHeight = ({ height }: Pick<Flow, 'height'>): number =>
-  Math.min(MOST_HEIGHT, Math.max(BESIDE, height - BESIDE))
 
 const spacer = (height: number): Block => ({
   text: [],
@@ -344,41 +348,24 @@ function itemsOf(element: HtmlElement, style: Style, flow: Flow, start: number):
     endLoose()
     const item = child as HtmlElement
     counters.push(integerOf(item.attributes.value) ?? (counters.at(-1) ?? start - 1) + 1)
-    items.push(withMargins(flowOf(item, own, flow), own))
+    items.push(itemBlocks(item, own, flow))
   }
   endLoose()
   const filled = items.map(collapseMargins).flatMap((content, at): Block[] => {
     const [only] = content
     if (!only) return []
-    return [{ ...(content.length === 1 ? only : { stack: content }), counter: counters[at]! }]
+    const { outdent } = only
+    const one = content.length === 1 ? only : { stack: content, ...(outdent !== undefined && { outdent }) }
+    return [{ ...one, counter: counters[at]! }]
   })
   return { before, items: filled }
 }
 
-/** Converts pixels to points and shrinks the image to the page. Unless it is a block, its bottom is on the baseline of the line. */
-export function imageBlock(
-  { attributes, drawing }: HtmlElement,
-  style: Style,
-  flow: Flow,
-): Block | undefined {
-  const image = drawing ?? flow.images.take(attributes.src ?? '')
-  if (!image) return undefined
-  const ratio = image.height / image.width
-  const naturalWidth = 'svg' in image ? image.width : image.width * 0.75
-  const wide =
-    pointsIn(style.width, flow.width) ?? (style.height === undefined ? naturalWidth : style.height / ratio)
-  const width = Math.min(wide, flow.width)
-  const height = style.height !== undefined && width === wide ? style.height : width * ratio
-  const margin = [...style.margin] as Margin
-  const source = 'svg' in image ? { svg: image.svg, weight: image.weight } : { image: image.key }
-  const shrunk = Math.min(1, mostHeight(flow) / height)
-  const block: Block = {
-    ...source,
-    width: width * shrunk,
-    height: height * shrunk,
-    alignment: alignmentOf(style, style.direction === 'rtl'),
-    ...('image' in source && style.opacity < 1 && { opacity: style.opacity }),
-  }
-  if (style.display === 'block') return { ...block, margin }
-  return { stack: [{ ...block, margin: [0, 0, 0, Math.max(0, strutOf(style).below)] }], margin }
+/** The marker precedes the borders of an item. */
+function itemBlocks(item: HtmlElement, own: Style, flow: Flow): Block[] {
+  const [left, , right] = own.padding
+  const side = own.direction === 'rtl' ? 2 : 0
+  const outdent = (side === 0 ? left : right) + (own.borders[side]?.width ?? 0)
+  const [first, ...others] = blockElement(item, own, flow)
+  return first ? [outdent > 0 ? { ...first, outdent } : first, ...others] : []
 }

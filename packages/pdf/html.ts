@@ -32,6 +32,8 @@ export const HEADER_TAG = 'bindery-header'
 export const FOOTER_TAG = 'bindery-footer'
 export const PAGE_NUMBER_TAG = 'bindery-page-number'
 export const PAGE_COUNT_TAG = 'bindery-page-count'
+/** What `::before` and `::after` add to an element (generated.ts). */
+export const GENERATED_TAG = 'bindery-generated'
 
 /**
  * Empty elements of these classes are filled in within headers and footers. Templates written for other PDF generators contain

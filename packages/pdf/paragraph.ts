@@ -180,3 +180,12 @@ export function strutOf({ fontSize, lineHeight }: Style): { above: number; below
   const half = (fontSize * (lineHeight - above - below)) / 2
   return { above: fontSize * above + half, below: fontSize * below + half }
 }
+
+/** In points, of what stays on one page. */
+export const MOST_HEIGHT = 700
+/** The room on a page that borders, padding and a preceding line need in addition to content of the maximum height. */
+const BESIDE = 40
+
+/** The engine drops content that is higher than its page. */
+export const mostHeight = ({ height }: Pick<Flow, 'height'>): number =>
+  Math.min(MOST_HEIGHT, Math.max(BESIDE, height - BESIDE))

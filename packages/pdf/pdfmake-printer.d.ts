@@ -211,6 +211,7 @@ declare module 'pdfmake/js/LayoutBuilder.js' {
     readonly positions?: { pageNumber: number }[]
     _margin?: import('./engine.ts').Margin | null
     readonly fromTheRight?: true
+    readonly outdent?: number
     readonly _gapSize?: { readonly width: number }
     readonly listMarker?: ListMarker
     readonly table?: {
@@ -409,6 +410,7 @@ declare module 'pdfmake/js/TableProcessor.js' {
 declare module 'pdfmake/js/DocMeasure.js' {
   type List = {
     readonly indent?: number
+    readonly ul?: readonly import('pdfmake/js/LayoutBuilder.js').EngineNode[]
     readonly ol?: readonly import('pdfmake/js/LayoutBuilder.js').EngineNode[]
     _gapSize: { width: number }
     _minWidth: number

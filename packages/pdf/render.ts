@@ -12,6 +12,7 @@ import {
 } from './engine.ts'
 import { flowOf, withoutOuterBreaks } from './flow.ts'
 import { coverageOf, type Font, type FontFiles, MAIN_FONT, OTHER_FONT, type OwnFontFiles } from './fonts.ts'
+import { addGenerated } from './generated.ts'
 import { type HtmlDocument, type HtmlElement, PAGE_COUNT_TAG, readHtml } from './html.ts'
 import { Images } from './images.ts'
 import { ConversionBudget } from './limits.ts'
@@ -123,6 +124,7 @@ class Rendering {
     const document = readHtml(html, budget)
     const sheet = readSheets(document.sheets, budget)
     this.#document = withMarginBoxes(document, sheet.page, budget)
+    addGenerated(this.#document, sheet, budget)
     this.#page = page
     const own = ownFonts(sheet.faces, ownFiles)
     this.#engine = new Engine(new Map([...own.files, ...known.files]), budget, own.faces)

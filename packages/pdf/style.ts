@@ -4,7 +4,7 @@ import type { ConversionBudget } from './limits.ts'
 import { type Position, positionIn } from './positions.ts'
 import { type Declarations, declarationsFor, familyName, type Sheet } from './sheet.ts'
 import { type Display, defaultPadding, displayOf, tagDeclarations } from './tags.ts'
-import { colourOf, type Length, lengthOf, percentageOf, ROOT_SIZE } from './values.ts'
+import { colourOf, type Length, lengthOf, partOf, percentageOf, pointsIn, ROOT_SIZE } from './values.ts'
 
 const SIDES = ['left', 'top', 'right', 'bottom'] as const
 type Side = (typeof SIDES)[number]
@@ -68,6 +68,9 @@ export type Style = Inherited & {
   readonly width: Length | undefined
   /** Without padding and borders. */
   readonly height: number | undefined
+  /** Only for images. `mostHeight` is in points. */
+  readonly mostWidth: Length | undefined
+  readonly mostHeight: number | undefined
   readonly breakBefore: boolean
   readonly breakAfter: boolean
   readonly keepTogether: boolean
@@ -77,8 +80,8 @@ export type Style = Inherited & {
   readonly clears: boolean
   /** Set if its children are placed side by side. */
   readonly row: FlexRow | undefined
-  /** Whether the element gets a share of the remaining room of a flex row. */
-  readonly grows: boolean
+  /** Its share of the remaining room of a flex row, beside those of the others. */
+  readonly growth: number
 }
 
 /** `gap` is in points. */
@@ -186,17 +189,10 @@ export function styleOf(
     padding,
     borders,
     background: isBlock ? background : undefined,
-    width: usedWidth(
-      widthOf(
-        declarations.get('width') ?? declarations.get('flex-basis') ?? declarations.get('max-width'),
-        fontSize,
-      ),
-      sized,
-    ),
-    height: usedHeight(
-      lengthIn(declarations, 'height', fontSize) ?? lengthIn(declarations, 'min-height', fontSize),
-      sized,
-    ),
+    width: usedWidth(askedWidth(sized, declarations, fontSize), sized),
+    mostWidth: widthOf(declarations.get('max-width'), fontSize),
+    mostHeight: lengthIn(declarations, 'max-height', fontSize),
+    height: usedHeight(heightIn(declarations, fontSize), sized),
     breakBefore: isForced(declarations.get('page-break-before')),
     breakAfter: isForced(declarations.get('page-break-after')),
     keepTogether: isAvoided(declarations.get('page-break-inside')),
@@ -204,7 +200,7 @@ export function styleOf(
     float: oneOf(declarations.get('float'), ['left', 'right']),
     clears: /^(?:left|right|both|all)$/i.test(declarations.get('clear') ?? element.attributes.clear ?? ''),
     row: display === 'flex' ? flexRowIn(declarations, fontSize) : undefined,
-    grows: growsIn(declarations),
+    growth: growthIn(declarations),
   }
 }
 
@@ -230,10 +226,14 @@ function justifyIn(text = ''): Justify {
   return /^space-/i.test(text) ? 'between' : 'start'
 }
 
-/** Reads `flex: 1`, `flex: 2 1 0`, `flex: auto`. */
-function growsIn(declarations: Declarations): boolean {
-  const text = declarations.get('flex-grow') ?? declarations.get('flex')
-  return text !== undefined && (/^auto\b/i.test(text) || Number.parseFloat(text) > 0)
+const growthIn = (declarations: Declarations): number => {
+  const growth = Number(declarations.get('flex-grow') ?? 0)
+  return growth > 0 ? Math.min(growth, 1_000) : 0
+}
+
+function heightIn(declarations: Declarations, fontSize: number): number | undefined {
+  const given = ['height', 'min-height'].flatMap(property => lengthIn(declarations, property, fontSize) ?? [])
+  return given.length === 0 ? undefined : Math.max(...given)
 }
 
 const lengthIn = (declarations: Declarations, property: string, fontSize: number): number | undefined =>
@@ -261,6 +261,7 @@ function displayIn(declarations: Declarations, otherwise: Display): Display {
   if (display === 'none' || declarations.get('visibility') === 'hidden') return 'none'
   if (otherwise === 'table' || otherwise === 'none') return otherwise
   if (display === 'block' || display === 'inline' || display === 'list-item') return display
+  if (display === 'table' && otherwise === 'inline') return 'block'
   if (display === 'inline-block' || display === 'inline-flex') return 'inline-block'
   if (display === 'table-cell') return 'cell'
   if (display === 'flex') return /^column/i.test(declarations.get('flex-direction') ?? '') ? 'block' : 'flex'
@@ -315,11 +316,25 @@ const linkOf = (href: string | undefined): string | undefined =>
   /^(?:https?:|mailto:|tel:)/i.test(href ?? '') ? href : undefined
 
 function widthOf(text: string | undefined, fontSize: number): Length | undefined {
-  if (text === undefined) return undefined
-  const percent = percentageOf(text)
-  if (percent !== undefined) return percent === 0 ? undefined : { percent: Math.min(percent, 100), points: 0 }
-  const points = lengthOf(text, fontSize)
-  return points === undefined || points <= 0 ? undefined : { percent: 0, points }
+  const length = text === undefined ? undefined : partOf(text, fontSize)
+  if (!length || (length.percent <= 0 && length.points <= 0)) return undefined
+  return { ...length, percent: Math.max(0, Math.min(length.percent, 100)) }
+}
+
+/** The room by which widths in different units are compared, about that of a page's text in points. */
+const USUAL_ROOM = 500
+
+/** A block fills its room up to `max-width`, and an inline block with only `min-width` rarely has more content than that. */
+function askedWidth(
+  { tag, display }: Sized,
+  declarations: Declarations,
+  fontSize: number,
+): Length | undefined {
+  const of = (property: string): Length | undefined => widthOf(declarations.get(property), fontSize)
+  const width = of('flex-basis') ?? of('width') ?? (display === 'inline-block' ? of('min-width') : undefined)
+  const most = tag === 'img' || tag === 'svg' ? undefined : of('max-width')
+  if (!width || !most) return width ?? most
+  return pointsIn(width, USUAL_ROOM)! <= pointsIn(most, USUAL_ROOM)! ? width : most
 }
 
 type Sized = Pick<Style, 'display' | 'padding' | 'borders' | 'isBorderBox'> & { readonly tag: string }

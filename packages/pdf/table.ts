@@ -2,10 +2,10 @@
 
 import { bordered, endsBetween, lineStyle } from './borders.ts'
 import type { Block, Cell, TableLayout } from './engine.ts'
-import { blank, flowOf, mostHeight, placeBlock } from './flow.ts'
+import { blank, flowOf, placeBlock } from './flow.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'
 import { CONVERSION_LIMITS } from './limits.ts'
-import type { Flow } from './paragraph.ts'
+import { type Flow, mostHeight } from './paragraph.ts'
 import { type BreakingRow, tableBreaks } from './row-breaks.ts'
 import { type Border, type Style, styleOf } from './style.ts'
 import { type Length, lengthOf } from './values.ts'

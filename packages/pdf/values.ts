@@ -1,4 +1,5 @@
 // Values of CSS properties: lengths in points, colours as #rrggbb.
+import { calcOf, isCalc } from './calc.ts'
 
 /** Points of each unit. */
 const UNITS = { px: 0.75, pt: 1, mm: 72 / 25.4, cm: 72 / 2.54, in: 72, pc: 12, q: 72 / 101.6 } as const
@@ -8,6 +9,10 @@ export const ROOT_SIZE = 12
 
 /** Returns the length in points; `em` uses the given font size. Undefined for percentages and anything that is not a length. */
 export function lengthOf(text: string, fontSize: number): number | undefined {
+  if (isCalc(text.trim())) {
+    const length = calcIn(text, fontSize)
+    return length?.percent === 0 ? length.points : undefined
+  }
   const match = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))([a-z]*)$/.exec(text.trim().toLowerCase())
   if (!match) return undefined
   const [, digits, unit] = match as unknown as [string, string, string]
@@ -21,6 +26,19 @@ export function lengthOf(text: string, fontSize: number): number | undefined {
 
 /** A part of the available room plus a fixed length in points. Either may be 0. */
 export type Length = { readonly percent: number; readonly points: number }
+
+/** Reads `calc(50% - 6px)`, and what is only a percentage or a length. */
+const calcIn = (text: string, fontSize: number): Length | undefined =>
+  calcOf(text.trim().toLowerCase(), one => lengthOf(one, fontSize))
+
+/** Reads a percentage, which may be negative, a length, or a sum of both. */
+export function partOf(text: string, fontSize: number): Length | undefined {
+  if (isCalc(text.trim())) return calcIn(text, fontSize)
+  const percent = /^([+-]?\d{1,4}(?:\.\d{1,10})?|[+-]?\.\d{1,10})%$/.exec(text.trim())?.[1]
+  if (percent !== undefined) return { percent: Number(percent), points: 0 }
+  const points = lengthOf(text, fontSize)
+  return points === undefined ? undefined : { percent: 0, points }
+}
 
 /** Returns the length in points. */
 export const pointsIn = (length: Length | undefined, room: number): number | undefined =>
@@ -51,18 +69,62 @@ const hex = (part: number): string =>
     .padStart(2, '0')
 
 const RGB = /^rgba?\(\s*([\d.]+%?)[\s,]+([\d.]+%?)[\s,]+([\d.]+%?)(?:[\s,/]+([\d.]+%?))?\s*\)$/
+const HSL = /^hsla?\(\s*(-?[\d.]+)(?:deg)?[\s,]+([\d.]+)%[\s,]+([\d.]+)%(?:[\s,/]+([\d.]+%?))?\s*\)$/
 
 /** Returns the colour as #rrggbb, or undefined for anything else, including `transparent`. Alpha is blended with white. */
 export function colourOf(text: string): string | undefined {
   const value = text.trim().toLowerCase()
   if (Object.hasOwn(NAMED, value)) return `#${NAMED[value]}`
-  if (/^#[0-9a-f]{3}$/.test(value)) return value.replace(/[0-9a-f]/g, '$&$&')
-  if (/^#[0-9a-f]{6}$/.test(value)) return value
-  const parts = RGB.exec(value)
-  if (!parts) return undefined
+  const digits = /^#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/.test(value) ? value.slice(1) : undefined
+  if (digits !== undefined) {
+    const long = digits.length < 6 ? digits.replace(/./g, '$&$&') : digits
+    const [red, green, blue, alpha = 255] = long.match(/../g)!.map(part => Number.parseInt(part, 16))
+    return blended([red!, green!, blue!], alpha / 255)
+  }
   const number = (part: string, of: number): number =>
     part.endsWith('%') ? (Number.parseFloat(part) * of) / 100 : Number(part)
-  const alpha = parts[4] === undefined ? 1 : Math.max(0, Math.min(1, number(parts[4], 1)))
+  const alphaOf = (part: string | undefined): number => (part === undefined ? 1 : number(part, 1))
+  const rgb = RGB.exec(value)
+  if (rgb) return blended([number(rgb[1]!, 255), number(rgb[2]!, 255), number(rgb[3]!, 255)], alphaOf(rgb[4]))
+  const hsl = HSL.exec(value)
+  return hsl ? blended(fromHsl(Number(hsl[1]), Number(hsl[2]), Number(hsl[3])), alphaOf(hsl[4])) : undefined
+}
+
+function blended(parts: readonly [number, number, number], given: number): string | undefined {
+  const alpha = Math.max(0, Math.min(1, given))
   if (alpha === 0) return undefined
-  return `#${[parts[1]!, parts[2]!, parts[3]!].map(part => hex(number(part, 255) * alpha + 255 * (1 - alpha))).join('')}`
+  return `#${parts.map(part => hex(part * alpha + 255 * (1 - alpha))).join('')}`
+}
+
+/** The hue is in degrees, the others are in per cent. */
+function fromHsl(hue: number, saturation: number, lightness: number): [number, number, number] {
+  const [light, most] = [Math.min(lightness, 100) / 100, Math.min(saturation, 100) / 100]
+  const reach = most * Math.min(light, 1 - light)
+  const part = (offset: number): number => {
+    const step = (((offset + hue / 30) % 12) + 12) % 12
+    return 255 * (light - reach * Math.max(-1, Math.min(step - 3, 9 - step, 1)))
+  }
+  return [part(0), part(8), part(4)]
+}
+
+const GRADIENT = /^(?:-[a-z]+-)?(?:repeating-)?(?:linear|radial|conic)-gradient\((.*)\)$/is
+
+/** Returns the colour of a background. A gradient has the mean of its colours, so that text on it stays legible. */
+export function backgroundOf(words: readonly string[]): string | undefined {
+  for (const word of words) {
+    const [, inside] = GRADIENT.exec(word) ?? []
+    const mean = inside === undefined ? undefined : meanOf(inside)
+    if (mean !== undefined) return mean
+  }
+  return words.map(colourOf).find(colour => colour !== undefined)
+}
+
+const COLOUR = /#[0-9a-f]{3,8}|(?:rgb|hsl)a?\([^()]{0,100}\)|[a-z]+/gi
+
+function meanOf(stops: string): string | undefined {
+  const found = [...stops.matchAll(COLOUR)].flatMap(([text]) => colourOf(text) ?? [])
+  if (found.length === 0) return undefined
+  const part = (at: number): number =>
+    found.reduce((sum, colour) => sum + Number.parseInt(colour.slice(at, at + 2), 16), 0) / found.length
+  return `#${[1, 3, 5].map(at => hex(part(at))).join('')}`
 }

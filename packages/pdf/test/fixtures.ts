@@ -11,7 +11,7 @@ export type Fixture = {
   alone?: string
 }
 
-const PIXEL =
+export const PIXEL =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEklEQVR4nGP4z8CAFWEXHbQSACj/P8Fu7N9hAAAAAElFTkSuQmCC'
 
 const rows = (count: number): string =>
@@ -211,6 +211,31 @@ export const FIXTURES: Record<string, Fixture> = {
     html: '<style>p { color: #111111 } .a > b, #x { color: #ff0000 } @media screen { p { display: none } } tr:nth-child(even) td { background: #00ff00 } p.b { color: #0000ff !important }</style><p class="a"><b>red</b></p><p class="b" style="color:#222222">blue</p><table><tr><td>odd</td></tr><tr><td>even</td></tr></table>',
     text: ['red', 'blue', 'odd', 'even'],
     colours: ['#ff0000', '#0000ff', '#00ff00'],
+  },
+  selectors: {
+    html: '<style>li:nth-child(3n+1) { color: #ff0000 } li:not(:last-child) { font-weight: bold } h3 + p, a[href$=".pdf"] { color: #0000ff } p ~ p:last-of-type { background: #00ff00 }</style><h3>Forms</h3><p>first</p><p>second</p><ul><li>one</li><li>two</li></ul>',
+    text: ['Forms', 'first', 'second', 'one', 'two'],
+    colours: ['#ff0000', '#0000ff', '#00ff00'],
+  },
+  variables: {
+    html: '<style>:root { --brand: #ff0000; --edge: 2pt solid var(--brand) } .box { border: var(--edge); padding: var(--none, 6pt) }</style><div class="box">in the box</div>',
+    text: ['in the box'],
+    colours: ['#ff0000'],
+  },
+  calculations: {
+    html: '<div style="width: calc(50% - 10pt); background: #00ff00; padding: calc(2pt * 3)">half</div>',
+    text: ['half'],
+    colours: ['#00ff00'],
+  },
+  generatedContent: {
+    html: '<style>body { counter-reset: part } h3 { counter-increment: part } h3::before { content: "Part " counter(part, upper-roman) ". " } .no:before { content: "NOT COVERED"; color: #ff0000; margin-right: 5pt }</style><h3>Property</h3><p class="no">Wear and tear</p><h3>Liability</h3>',
+    text: ['Part I. Property', 'NOT COVERED Wear and tear', 'Part II. Liability'],
+    colours: ['#ff0000'],
+  },
+  listBoxes: {
+    html: '<ul style="background: #00ff00; padding: 8pt 8pt 8pt 40pt; list-style: none"><li style="padding: 4pt; border-bottom: 2pt solid #ff0000">one</li><li style="background: #0000ff">two</li></ul>',
+    text: ['one', 'two'],
+    colours: ['#00ff00', '#ff0000', '#0000ff'],
   },
   hidden: {
     html: '<p>seen<span style="display:none">unseen</span></p><script>const unseen = 1</script><template>unseen</template>',
