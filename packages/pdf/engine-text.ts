@@ -178,3 +178,13 @@ function patchFont(fonts: EngineFont): void {
 }
 
 const [BLANK, TAB] = [0x20, 0x09]
+
+const { getFontFile } = pdfDocument.default.prototype
+
+/** The texts of drawings name the file of their font, which the engine would look for on a disk and leave the text out. */
+pdfDocument.default.prototype.getFontFile = function (...asked) {
+  const file = getFontFile.apply(this, asked)
+  if (typeof file === 'string' && !this._registeredFonts[file] && this.virtualfs.existsSync(file))
+    this.registerFont(file, this.virtualfs.readFileSync(file))
+  return file
+}

@@ -11,7 +11,7 @@ export function imageBlock(
   style: Style,
   flow: Flow,
 ): Block | undefined {
-  const image = drawing ?? flow.images.take(attributes.src ?? '')
+  const image = drawing ?? flow.images.take(attributes.src ?? '', attributes.alt)
   if (!image) return undefined
   const ratio = image.height / image.width
   const naturalWidth = 'svg' in image ? image.width : image.width * 0.75

@@ -25,14 +25,27 @@ export class Images {
     return Object.fromEntries(pictures)
   }
 
-  /** Returns undefined for a URL that leads out of the document. Sizes are in pixels. */
-  take(source: string): DocumentImage | undefined {
+  /** Returns undefined for a URL that leads out of the document. Sizes are in pixels. `alt` is for messages. */
+  take(source: string, alt = ''): DocumentImage | undefined {
     if (!/^data:/i.test(source)) return undefined
     const known = this.#bySource.get(source)
     if (known) return known
-    const image = this.#read(source)
+    const image = this.#named(source, alt)
     this.#bySource.set(source, image)
     return image
+  }
+
+  /** Names the image in the messages about it: its number, its `alt`, and how its address begins. */
+  #named(source: string, alt: string): DocumentImage {
+    try {
+      return this.#read(source)
+    } catch (problem) {
+      if (!(problem instanceof ConversionError)) throw problem
+      const named = alt.trim() === '' ? '' : ` with the alt '${alt.trim().slice(0, 100)}'`
+      throw new ConversionError(
+        `${problem.message} It is image ${this.#bySource.size + 1} of the document${named}: ${source.slice(0, 60)}…`,
+      )
+    }
   }
 
   #read(source: string): DocumentImage {

@@ -286,7 +286,17 @@ declare module 'pdfmake/js/PDFDocument.js' {
     layoutCached(text: string): Shaped
     layout(text: string, features?: unknown, onlyWidth?: boolean): Shaped
   }
-  type Pdf = { provideFont(family: string, bold: boolean, italics: boolean): EngineFont }
+  type Pdf = {
+    provideFont(family: string, bold: boolean, italics: boolean): EngineFont
+    /** The name of a file, or null for a font that is not known. */
+    getFontFile(family: string, bold: boolean, italics: boolean): unknown
+    registerFont(name: string, bytes: Uint8Array): void
+    readonly _registeredFonts: Readonly<Record<string, unknown>>
+    readonly virtualfs: {
+      existsSync(name: string): boolean
+      readFileSync(name: string): Uint8Array
+    }
+  }
   const pdf: { readonly default: { readonly prototype: Pdf } }
   export default pdf
 }

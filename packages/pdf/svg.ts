@@ -18,11 +18,12 @@ type Element = DefaultTreeAdapterMap['element']
 /** Elements that draw the same thing many times, or something from another place. */
 const REFUSED = new Set(['use', 'symbol', 'image', 'pattern', 'mask', 'marker', 'foreignobject', 'filter'])
 /** Elements that draw nothing here. */
-const LEFT_OUT = new Set('script style animate animatetransform animatemotion set metadata a'.split(' '))
+const LEFT_OUT = new Set('script animate animatetransform animatemotion set metadata a'.split(' '))
 
 /** Throws a ConversionError when a limit is exceeded, and for forbidden contents. */
 export function drawingOf(element: Element, budget: ConversionBudget): Drawing {
   clean(element, budget, 1)
+  cleanStyles(element, budget)
   const size = sizeOf(element)
   // The engine reads XML, which does not define this entity.
   const svg = serializeOuter(element).replaceAll('&nbsp;', '&#160;')
@@ -62,6 +63,33 @@ function clean(element: Element, budget: ConversionBudget, depth: number): void 
     clean(node, budget, depth + 1)
     return true
   })
+}
+
+/** In characters, of all style sheets of a drawing. */
+const LONGEST_STYLES = 20_000
+
+/** The engine reads the style sheets of a drawing, and compares each rule with each element. */
+function cleanStyles(drawing: Element, budget: ConversionBudget): void {
+  let [elements, rules, characters] = [0, 0, 0]
+  const read = (element: Element): void => {
+    elements += 1
+    if (element.tagName.toLowerCase() !== 'style') {
+      for (const child of element.childNodes) if ('tagName' in child) read(child)
+      return
+    }
+    for (const node of element.childNodes) {
+      if (node.nodeName !== '#text' || !('value' in node)) continue
+      node.value = node.value.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, ' ').replace(/\s+/g, ' ')
+      characters += node.value.length
+      rules += node.value.split(/[{,]/).length
+    }
+  }
+  read(drawing)
+  if (characters > LONGEST_STYLES)
+    throw new ConversionError(
+      `A drawing (SVG) has style sheets of more than ${LONGEST_STYLES} characters. Make them smaller.`,
+    )
+  budget.count('matches', rules * elements)
 }
 
 const REFERENCE = /url\(\s*["']?#([^"')]+)/g

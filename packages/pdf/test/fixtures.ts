@@ -160,9 +160,9 @@ export const FIXTURES: Record<string, Fixture> = {
     colours: ['#ff0000'],
   },
   drawings: {
-    html: `<svg width="200" height="100" viewBox="0 0 100 50"><rect x="5" y="5" width="40" height="40" fill="#ff0000" stroke="#000000" stroke-width="2"/><circle cx="70" cy="25" r="20" fill="#0000ff"/><path d="M 60 25 L 80 25 L 70 10 Z" fill="#ffffff"/></svg><p>text</p><img width="100" src="data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20"><g transform="translate(20 0)"><rect width="20" height="20" fill="#008000"/></g></svg>')}">`,
-    text: ['text'],
-    colours: ['#ff0000', '#0000ff', '#008000'],
+    html: `<svg width="200" height="100" viewBox="0 0 100 50"><rect x="5" y="5" width="40" height="40" fill="#ff0000" stroke="#000000" stroke-width="2"/><circle cx="70" cy="25" r="20" fill="#0000ff"/><path d="M 60 25 L 80 25 L 70 10 Z" fill="#ffffff"/></svg><svg width="200" height="30"><style>.box { fill: #008080 } text { fill: #ffffff; font-size: 16px }</style><rect class="box" width="200" height="30"/><text x="10" y="20" font-family="Noto Sans">Letters of a logo</text><text x="150" y="20" font-family="Noto Sans" font-weight="bold">bold</text></svg><p>text</p><img width="100" src="data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20"><g transform="translate(20 0)"><rect width="20" height="20" fill="#008000"/></g></svg>')}">`,
+    text: ['Letters of a logo bold', 'text'],
+    colours: ['#ff0000', '#0000ff', '#008000', '#008080'],
   },
   alternatives: {
     html: '<p>text<img src="https://example.com/x.png" alt=" (elsewhere)"></p>',

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { processorClock } from '../../../test/support/scaling.ts'
 import { size } from '../../../test/support/sizes.ts'
 import { CONVERSION_LIMITS } from '../limits.ts'
+import { PIXEL } from './fixtures.ts'
 import { packedZeros, pngAddress } from './png-files.ts'
 import { render } from './tools.ts'
 
@@ -99,6 +100,22 @@ test.each([
 ])('renders or rejects a drawing with %s without running forever', async (_, content) => {
   const outcome = await render(drawing(content)).catch(problem => problem)
   if (!(outcome instanceof Uint8Array)) expect(outcome.name).toBe('ConversionError')
+})
+
+test('the message about an image has its number, its alt and the beginning of its address', async () => {
+  const html = `<img src="${PIXEL}"><img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" alt="Logo">`
+  await expect(render(html)).rejects.toThrow(
+    "It is image 2 of the document with the alt 'Logo': data:image/gif;base64,R0lGODlhAQABAAAAACw=",
+  )
+})
+
+test('the style sheets of a drawing have a limit, and their rules count for each element', async () => {
+  const drawn = (rules: number, elements: number) =>
+    `<svg width="9" height="9"><style>${'.a{fill:red}'.repeat(rules)}</style>${'<g></g>'.repeat(elements)}</svg>`
+  await expect(render(drawn(2_000, 1))).rejects.toThrow('style sheets of more than 20000 characters')
+  await expect(render(drawn(1_500, 100))).resolves.toBeInstanceOf(Uint8Array)
+  const named = `<svg width="9" height="9"><style>${'.a,.a{}'.repeat(2_800)}</style>${'<g></g>'.repeat(2_000)}</svg>`
+  await expect(render(named)).rejects.toThrow('more than 10000000 comparisons of elements with selectors')
 })
 
 test('rejects an image that is neither PNG nor JPEG', async () => {
