@@ -2,6 +2,7 @@
 import { inflateSync } from 'node:zlib'
 import type { ConversionBudget } from './limits.ts'
 import { ConversionError } from './page.ts'
+import { bytePixels } from './png-palettes.ts'
 import { type Drawing, drawingOfText } from './svg.ts'
 
 /** A picture with its key in the content and its size in pixels, or a drawing with its size in points. */
@@ -10,6 +11,8 @@ type DocumentImage = { readonly key: string; readonly width: number; readonly he
 export class Images {
   readonly #budget: ConversionBudget
   readonly #known = new Map<string, DocumentImage>()
+  /** The data URLs of pictures that the engine gets in another form, by their keys. */
+  readonly #converted = new Map<string, string>()
   /** Images by URL, because headers request their images again on every page. */
   readonly #bySource = new Map<string, DocumentImage>()
 
@@ -20,7 +23,7 @@ export class Images {
   /** The data URLs by the keys that the content uses. */
   get dictionary(): Record<string, string> {
     const pictures = [...this.#known].flatMap(([address, image]) =>
-      'key' in image ? [[image.key, address]] : [],
+      'key' in image ? [[image.key, this.#converted.get(image.key) ?? address]] : [],
     )
     return Object.fromEntries(pictures)
   }
@@ -87,8 +90,12 @@ export class Images {
     if (isUnpacked) {
       this.#budget.count('unpackedPixels', width * height)
       try {
-        const { length } = inflateSync(data, { maxOutputLength: unpackedBytes })
-        if (length < unpackedBytes) throw new Error('too short')
+        const rows = inflateSync(data, { maxOutputLength: unpackedBytes })
+        if (rows.length < unpackedBytes) throw new Error('too short')
+        if (png.isPacked) {
+          const file = bytePixels([...chunksOf(bytes)], rows, png)
+          this.#converted.set(`image${this.#known.size}`, `data:image/png;base64,${file.toString('base64')}`)
+        }
       } catch {
         throw new ConversionError('The pixel data of a PNG does not match its size. Create it again.')
       }
@@ -160,6 +167,9 @@ type Png = {
   readonly height: number
   /** A PNG with transparency or interlacing, which a PDF stores in another form. Other PNGs are embedded unchanged. */
   readonly isUnpacked: boolean
+  readonly bits: number
+  /** Whether several pixels of a palette with transparency share a byte. */
+  readonly isPacked: boolean
   /** The size of the unpacked pixels in bytes, including the filter byte of each row. */
   readonly unpackedBytes: number
   readonly data: Buffer
@@ -217,6 +227,8 @@ function pngOf(header: PngHeader, isTransparent: boolean, data: Buffer[]): Png |
   return {
     width,
     height,
+    bits,
+    isPacked: isTransparent && bits < 8 && !isInterlaced,
     isUnpacked: colourType === 4 || colourType === 6 || isTransparent || isInterlaced,
     unpackedBytes: (isInterlaced ? interlacedBytes : rowsBytes)(width, height, bits * samples),
     data: Buffer.concat(data),
