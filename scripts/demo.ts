@@ -1,11 +1,17 @@
 // `npm run demo`: takes a motor policy from policyholder to issue in the running service, and compares every figure with
 // examples/motor/worked.json. Environment: BASE_URL; TENANT_HOST (default: the tenant of the first start).
 import { type BinderyClient, BinderyError, createClient } from '../client/index.ts'
+import { readArguments } from './command-line.ts'
 import { showPremiums, showPrice } from './demo/prices.ts'
 import { type Receiver, startReceiver } from './demo/receiver.ts'
 import { newStory, type Story } from './demo/story.ts'
 import { deployedExample, testUsers, type WorkedPolicy, workedPolicies } from './example.ts'
 import { readSecrets, readSettings } from './settings.ts'
+
+const USAGE = `npm run demo    sells one motor policy in the running service, and compares every figure
+
+BASE_URL       the address of another service
+TENANT_HOST    the host name of its tenant that has examples/motor`
 
 const ACCEPTED = 'Several exposures'
 const REJECTED = 'A driver too young'
@@ -145,6 +151,7 @@ async function showEvents(story: Story, receiver: Receiver, locator: string): Pr
 }
 
 async function demonstrate(): Promise<boolean> {
+  readArguments(USAGE, { options: {} })
   const origin = serviceOrigin()
   await requireService(origin)
   const hostName = exampleHost()

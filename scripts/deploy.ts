@@ -5,9 +5,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs, promisify } from 'node:util'
+import { promisify } from 'node:util'
 import { bindingStatements, prepareAdministrator } from './administrator.ts'
 import { withCheckoutCopy } from './checkout-copy.ts'
+import { Misuse, readArguments } from './command-line.ts'
 import { openStores } from './databases.ts'
 import {
   claimControl,
@@ -33,7 +34,6 @@ import {
   writeEnvironment,
 } from './environments.ts'
 import { checkFormerUnits } from './former-units.ts'
-import { isMisused, Misuse } from './misuse.ts'
 import { PLACE_OPTIONS, placeArguments, placeOfOptions } from './place-options.ts'
 import { isMade, readPool } from './pool-file.ts'
 import { SOME_ARE_BEHIND } from './prepare-databases.ts'
@@ -304,7 +304,7 @@ const showWhatWouldBeMade = (environment: Environment, choices: Choices): Promis
   })
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = readArguments(USAGE, {
     options: {
       ...ENVIRONMENT_OPTION,
       ...PLACE_OPTIONS,
@@ -330,7 +330,7 @@ async function main(): Promise<void> {
 
 await main().catch((error: unknown) => {
   console.error(`deploy: ${error instanceof Error ? error.message : String(error)}`)
-  if (!isMisused(error))
+  if (!(error instanceof Misuse))
     console.error('deploy: completed steps are kept; run the same command again to continue.')
   process.exitCode = 1
 })

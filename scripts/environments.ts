@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isPlace, type Place } from '../src/platform/tenancy/places.ts'
-import { Misuse } from './misuse.ts'
+import { Misuse } from './command-line.ts'
 import { replaceFile } from './replace-file.ts'
 
 const FOLDER = 'deployments'
@@ -19,7 +19,7 @@ export type Environment = {
   readonly controlId?: string | undefined
 }
 
-/** The option of `parseArgs` for commands that work on the provider's databases. */
+/** The option, as `parseArgs` takes it, for commands that work on the provider's databases. */
 export const ENVIRONMENT_OPTION = { environment: { type: 'string' } } as const
 
 export const environmentFolder = (name: string): string => join(FOLDER, name)

@@ -1,13 +1,12 @@
 // `npm run migrate [-- --environment NAME]`: brings every database of the service up to the migrations of this code. Run again
 // after a failure, it continues where it stopped. `--needed` waits only for what this code needs.
-import { parseArgs } from 'node:util'
 import { MigrationFailures } from '../src/platform/database/migrations.ts'
+import { Misuse, readArguments } from './command-line.ts'
 import { openStores, requireStarted } from './databases.ts'
 import { servingVersion } from './deployment/roll-out.ts'
 import { ENVIRONMENT_OPTION, type Environment, environmentNamed } from './environments.ts'
 import { checkFormerUnits } from './former-units.ts'
 import { openLocalDatabases } from './local-databases.ts'
-import { isMisused } from './misuse.ts'
 import { prepareControl, SOME_ARE_BEHIND } from './prepare-databases.ts'
 import { progressBar } from './progress.ts'
 import { readSecrets, readSettings } from './settings.ts'
@@ -15,10 +14,14 @@ import { announceMigrations, awaitUpgrades, SomeAreBehind } from './upgrades.ts'
 import { remoteControl, toolFor } from './wrangler.ts'
 import { writeConfig } from './write-config.ts'
 
+const USAGE = `npm run migrate                          brings the databases of this machine up to date (BINDERY_DATA)
+npm run migrate -- --environment NAME    those of that environment at the provider
+  --needed                               waits only for the migrations that this code needs`
+
 const say = (line: string): void => console.log(`migrate: ${line}`)
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = readArguments(USAGE, {
     options: { ...ENVIRONMENT_OPTION, needed: { type: 'boolean', default: false } },
   })
   if (values.environment === undefined) {
@@ -64,6 +67,6 @@ await main().catch((error: unknown) => {
     error instanceof SomeAreBehind || (error instanceof MigrationFailures && !error.isCutShort)
   process.exitCode = isPartial ? SOME_ARE_BEHIND : 1
   console.error(`migrate: ${error instanceof Error ? error.message : String(error)}`)
-  if (isMisused(error)) return
+  if (error instanceof Misuse) return
   console.error('migrate: finished databases stay migrated; run the same command again to continue.')
 })

@@ -1,6 +1,6 @@
 // The options `--jurisdiction` and `--location` of commands.
 import { isJurisdiction, JURISDICTIONS, LOCATIONS, type Place } from '../src/platform/tenancy/places.ts'
-import { Misuse } from './misuse.ts'
+import { Misuse } from './command-line.ts'
 
 /** Options of `parseArgs`. */
 export const PLACE_OPTIONS = {

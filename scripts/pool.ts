@@ -1,10 +1,9 @@
 // `npm run pool -- grow N [--jurisdiction J | --location L] [--environment NAME]`. Every step can be run again and skips what is
 // already done.
-import { parseArgs } from 'node:util'
 import type { Place } from '../src/platform/tenancy/places.ts'
+import { Misuse, readArguments, unknownText } from './command-line.ts'
 import { ENVIRONMENT_OPTION, type Environment, environmentFolder, environmentNamed } from './environments.ts'
 import { openLocalDatabases } from './local-databases.ts'
-import { isMisused, Misuse } from './misuse.ts'
 import { PLACE_OPTIONS, type PlaceValues, placeArguments, placeOfOptions } from './place-options.ts'
 import { databasesToAdd, isMade, type PoolDatabase, readPool, writePool } from './pool-file.ts'
 import { prepareControl } from './prepare-databases.ts'
@@ -81,7 +80,9 @@ async function growHere(count: number, place: Place): Promise<void> {
   } finally {
     await databases.close()
   }
-  say(`${count} databases were added and are free${place && ` in ${place}`}`)
+  say(
+    `${count === 1 ? '1 database was added and is' : `${count} databases were added and are`} free${place && ` in ${place}`}`,
+  )
 }
 
 async function growAtProvider(count: number, place: Place, environment: Environment): Promise<void> {
@@ -95,8 +96,8 @@ async function growAtProvider(count: number, place: Place, environment: Environm
   await makeRemote(environment, wanted)
   writeConfig(environment)
   await registerNew(control, wanted)
-  say(`${count} databases were created${place && ` in ${place}`}`)
-  say(`they are free after the next deployment: npm run deploy -- --environment ${environment.name}`)
+  say(`${count === 1 ? '1 database was' : `${count} databases were`} created${place && ` in ${place}`}`)
+  say(`free after the next deployment: npm run deploy -- --environment ${environment.name}`)
 }
 
 /** Grows the pool. In an environment, databases are created at its own place unless the options name another. */
@@ -107,19 +108,23 @@ function growIn(count: number, values: PlaceValues & { environment?: string }): 
 }
 
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = readArguments(USAGE, {
     options: { ...PLACE_OPTIONS, ...ENVIRONMENT_OPTION },
     allowPositionals: true,
   })
   const [command, count, ...rest] = positionals
   if (command === 'grow' && /^[1-9]\d{0,3}$/.test(count ?? '') && rest.length === 0)
     return growIn(Number(count), values)
-  throw new Misuse(`Usage:\n\n${USAGE}`)
+  const mistake =
+    command === undefined || command === 'grow'
+      ? 'Give the number of databases to add, from 1 to 9999.'
+      : unknownText('command', command, ['grow'])
+  throw new Misuse(`${mistake}\n\n${USAGE}`)
 }
 
 await main().catch((error: unknown) => {
   console.error(`pool: ${error instanceof Error ? error.message : String(error)}`)
-  if (!isMisused(error))
+  if (!(error instanceof Misuse))
     console.error('pool: completed steps are kept; run the same command again to continue.')
   process.exitCode = 1
 })

@@ -1,8 +1,8 @@
 // `npm start`: runs the whole service on this machine, from nothing or from the data folder. `npm run dev` does the same, with a
 // Worker that is built again whenever a source changes.
-import { parseArgs } from 'node:util'
 import { type Administrator, prepareAdministrator } from './administrator.ts'
 import { signIn } from './api-client.ts'
+import { Misuse, readArguments } from './command-line.ts'
 import { curlLines } from './curl-lines.ts'
 import { oneLine, prepareDataFolder } from './data-folder.ts'
 import { claimControl, verifySecrets } from './deployment/identity.ts'
@@ -21,9 +21,12 @@ import {
 import { completeSecrets, readSecrets, readSettings, SECRETS_FILE, type Settings } from './settings.ts'
 import { CONFIG_FILE, writeConfig } from './write-config.ts'
 
-const { values } = parseArgs({ options: { watch: { type: 'boolean', default: false } } })
-
 const say = (line: string): void => console.log(`bindery: ${line}`)
+
+const USAGE = `npm start      runs the service on this machine
+npm run dev    does the same, and builds the Worker again whenever a source file changes
+
+docs/local.md lists the settings, such as PORT and BINDERY_DATA.`
 
 /** Writes the files that the service reads at its start, and checks that it can use the port and the data. */
 async function prepareFiles(): Promise<Settings> {
@@ -100,11 +103,12 @@ ${lines.join('\n\n')}
 }
 
 async function start(): Promise<number> {
+  const { watch } = readArguments(USAGE, { options: { watch: { type: 'boolean', default: false } } }).values
   const settings = await prepareFiles()
   const firstStart = !deployedExample(settings.dataFolder)
   const administrator = await prepareStores(settings, firstStart)
   say(`starting the service on port ${settings.port}`)
-  const service = await startService(settings.port, settings.dataFolder, values.watch)
+  const service = await startService(settings.port, settings.dataFolder, watch)
   let stopping = false
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => {
@@ -133,6 +137,6 @@ async function start(): Promise<number> {
 }
 
 process.exitCode = await start().catch((error: unknown) => {
-  console.error(`bindery: ${oneLine(error)}`)
+  console.error(`bindery: ${error instanceof Misuse ? error.message : oneLine(error)}`)
   return 1
 })

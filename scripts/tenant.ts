@@ -2,8 +2,9 @@
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
+import type { parseArgs } from 'node:util'
 import { Refusal } from '../src/kernel/errors.ts'
+import { countText } from '../src/kernel/text.ts'
 import { noCalls } from '../src/platform/calls.ts'
 import type { Place } from '../src/platform/tenancy/places.ts'
 import { readQuotas, shareOf } from '../src/platform/tenancy/quotas.ts'
@@ -20,6 +21,7 @@ import {
 } from '../src/tenants/service.ts'
 import { claimsOf } from '../src/tenants/store.ts'
 import { acceptUnits, resumeTenant } from '../src/tenants/suspension.ts'
+import { Misuse, readArguments, unknownText } from './command-line.ts'
 import { askToConfirm } from './confirm.ts'
 import { openStores, requireStarted } from './databases.ts'
 import {
@@ -29,7 +31,6 @@ import {
   environmentNamed,
   environmentNames,
 } from './environments.ts'
-import { Misuse } from './misuse.ts'
 import { PLACE_OPTIONS, placeOfOptions } from './place-options.ts'
 import { readSecrets, readSettings } from './settings.ts'
 import { moveTenant } from './tenants/move.ts'
@@ -49,7 +50,8 @@ npm run tenant -- resume NAME
 npm run tenant -- restore NAME --to TIME         restores its databases to a time such as 2026-11-21T08:00:00Z
 npm run tenant -- move NAME --to ENVIRONMENT     moves it with its databases and files
 npm run tenant -- units NAME [--yes]             serves it although its amounts may be in former minor units
-npm run tenant -- quota NAME [databaseBytes=N] [configurationBytes=N]
+npm run tenant -- quota NAME [databaseBytes=N] [configurationBytes=N]   sets these, and the others to their defaults
+npm run tenant -- quota NAME none                sets all quotas to their defaults
 npm run tenant -- delete NAME [--yes]
 
 With --environment NAME, these commands act on an environment at the provider; otherwise on this machine (BINDERY_DATA).`
@@ -129,7 +131,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   async shards(env, name, [shards = '']) {
     if (!/^\d{1,2}$/.test(shards)) throw new Error(`Give the number of databases for '${name}'.\n\n${USAGE}`)
     const tenant = await addShards(env, name, Number(shards))
-    say(`${name} has ${tenant.shards.length} databases`)
+    say(`${name} has ${countText(tenant.shards.length, 'database')}`)
     if (!hasNewShards(tenant)) return
     say(
       `waiting ${SHARDS_KNOWN_AFTER_MS / 1_000} s until the whole service knows them; if interrupted, run this again`,
@@ -141,7 +143,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   async migrate(env, name) {
     const { shards } = await tenantNamed(env, name)
     await migrateBound(env, shards)
-    say(`the ${shards.length} databases of ${name} are up to date`)
+    say(`${name} is up to date: ${countText(shards.length, 'database')}`)
   },
   async suspend(env, name, _, { reason }) {
     await suspend(env, name, reason, say)
@@ -169,9 +171,13 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     }
   },
   async quota(env, name, rest) {
+    if (rest.length === 0) throw new Misuse(`Give the quotas of ${name}, or 'none'.\n\n${USAGE}`)
     const quotas = readQuotas(rest)
     await setQuotas(env, name, quotas)
-    say(`${name} has the quotas ${JSON.stringify(quotas)}; all other quotas have their defaults`)
+    const named = Object.entries(quotas).map(([quota, bytes]) => `${quota}=${bytes}`)
+    say(
+      `${name} has ${named.length === 0 ? 'the default quotas' : `${named.join(' ')}; all other quotas have their defaults`}`,
+    )
   },
   async units(env, name, _, { yes }) {
     await tenantNamed(env, name)
@@ -202,7 +208,8 @@ async function otherCells({ name, domain }: Environment, place: Place): Promise<
     const [row] = await remoteControl(toolFor(other)).query(
       `select count(*) as free from pool_database where state = 'free' and migration <> '' and place = '${place}'`,
     )
-    if (Number(row?.free) > 0) lines.push(`--environment ${other.name} has ${row?.free} free databases there`)
+    if (Number(row?.free) > 0)
+      lines.push(`--environment ${other.name} has ${countText(Number(row!.free), 'free database')} there`)
   }
   return lines.join('\n') || 'No other environment of this domain has a free database there.'
 }
@@ -232,13 +239,22 @@ async function list(env: Env): Promise<void> {
     console.log([name, type, hostName, locator, place || '-', shards.length].join('\t'))
 }
 
+/** Returns what is wrong with the arguments of a command that cannot be carried out. */
+function misuseOf(command: string, name: string | undefined, rest: readonly string[]): string {
+  const known = ['list', ...Object.keys(COMMANDS)]
+  if (command === '') return 'Name a command.'
+  if (!known.includes(command)) return unknownText('command', command, known)
+  const extra = command === 'list' ? name : rest[0]
+  return extra === undefined ? 'Name the tenant.' : `'${extra}' is one argument too many.`
+}
+
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true })
+  const { values, positionals } = readArguments(USAGE, { options: OPTIONS, allowPositionals: true })
   const [command = '', name, ...rest] = positionals
   const carryOut = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined
   const isList = command === 'list' && name === undefined
   if (!isList && (!carryOut || !name || (rest.length > 0 && !TAKES_MORE.has(command))))
-    throw new Error(`Usage:\n\n${USAGE}`)
+    throw new Misuse(`${misuseOf(command, name, rest)}\n\n${USAGE}`)
   const { dataFolder } = readSettings(process.env, readSecrets())
   const environment = environmentOf(values.environment)
   if (!environment) requireStarted(dataFolder)

@@ -3,6 +3,7 @@
 // sealed by it still fits.
 import { and, eq } from 'drizzle-orm'
 import { hostNameOf } from '../../src/access/tenant-names.ts'
+import { countText } from '../../src/kernel/text.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { openDatabase, type Query } from '../../src/platform/database.ts'
 import {
@@ -68,14 +69,14 @@ export async function moveTenant(from: Side, to: Side, name: string, say: Say): 
     const database = openDatabase(copy, noCalls())
     const givenOutThere = await readIssuedNumbers(openDatabase(source, noCalls()))
     await database.batch(continueAfter(database, givenOutThere))
-    say(`${binding} is copied to ${admitted.shards[shard]}: ${rows} rows`)
+    say(`${binding} is copied to ${admitted.shards[shard]}: ${countText(rows, 'row')}`)
   }
   const files = await copyFiles(
     tenantFiles(from.env, tenant),
     tenantFiles(to.env, admitted),
     filesPrefix(tenant),
   )
-  say(`${files} files are copied`)
+  say(`${countText(files, 'file')} copied`)
 
   // The former place is closed before the new one opens, so that the tenant is never served twice.
   await runInEachDatabase(from.env, tenant, closeFence(tenant), noCalls())

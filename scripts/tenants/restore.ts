@@ -3,6 +3,7 @@
 // continued.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { countText } from '../../src/kernel/text.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import type {
   RestoreOperation,
@@ -261,14 +262,16 @@ function summarize(
   report: string,
 ): void {
   say(`${name} is restored to ${time}, and is served again within 5 s`)
-  say(`undone: ${events.length} events, ${payments.length} payments, ${documents.length} documents`)
+  say(
+    `undone: ${countText(events.length, 'event')}, ${countText(payments.length, 'payment')}, ${countText(documents.length, 'document')}`,
+  )
   if (audit.length > 0)
     say(
-      `also undone: ${audit.length} entries of the audit trail, for example about accounts, tokens, secrets and webhooks`,
+      `also undone: ${countText(audit.length, 'entry', 'entries')} of the audit trail, for example about accounts, tokens, secrets and webhooks`,
     )
   if (erasures.length > 0)
     say(
-      `the overwritten values of ${erasures.length} policyholders are back. Overwrite them again (erasures)`,
+      `the overwritten values of ${countText(erasures.length, 'policyholder')} are back. Overwrite them again (erasures)`,
     )
   for (const [webhook, of] of Map.groupBy(sent, one => one.name))
     say(`the webhook '${webhook}' had received ${of.length} of these events`)

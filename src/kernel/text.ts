@@ -67,8 +67,9 @@ function isNear(a: string, b: string): boolean {
   return left.length === 2 && right.length === 2 && left[0] === right[1] && left[1] === right[0]
 }
 
-/** Formats a count with its noun: `1 line`, `2 lines`. */
-export const countText = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+/** Formats a count with its noun: `1 line`, `2 lines`. `plural` is the plural of a noun that does not just get an `s`. */
+export const countText = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${count} ${count === 1 ? noun : plural}`
 
 /** Shortens to at most `most` UTF-16 units. Text that was cut off ends with `…`. */
 export const shortened = (text: string, most: number): string =>

@@ -254,7 +254,8 @@ describe('quotas', () => {
       databaseBytes: 5,
       configurationBytes: 7,
     })
-    expect(readQuotas([])).toEqual({})
+    expect(readQuotas(['none'])).toEqual({})
+    expect(() => readQuotas(['none', 'databaseBytes=5'])).toThrow('none')
     for (const text of ['policies=5', 'databaseBytes', 'databaseBytes=-1', 'constructor=1'])
       expect(() => readQuotas([text])).toThrow(text)
   })

@@ -55,8 +55,9 @@ export function assertConfigurationSize({ name, quotas }: Limited, bytes: number
     )
 }
 
-/** Parses `name=number` texts. Throws an Error that names a wrong one. */
+/** Parses `name=number` texts. `none` alone means no quotas. Throws an Error that names a wrong one. */
 export function readQuotas(texts: readonly string[]): Quotas {
+  if (texts.length === 1 && texts[0] === 'none') return {}
   return Object.fromEntries(
     texts.map(text => {
       const match = /^(\w+)=(\d{1,15})$/.exec(text)
