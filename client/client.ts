@@ -3,7 +3,7 @@ import createApi, { type Client } from 'openapi-fetch'
 import type { paths } from './contract.ts'
 import { type ItemOf, itemsOf, nextQuery } from './paging.ts'
 import { BinderyError } from './problem.ts'
-import { DEFAULT_RETRY, isJson, type Retry, withRetries } from './retry.ts'
+import { DEFAULT_RETRY, isJson, isSignIn, type Retry, withRetries } from './retry.ts'
 import { claimsOf, type OwnToken, ownToken, type Session, type SignIn, signedInSession } from './session.ts'
 
 type Api = Client<paths>
@@ -99,7 +99,7 @@ export type BinderyClient = {
 }
 
 export type ClientOptions = {
-  /** Scheme and host of the service, such as `https://bindery.example.com`. */
+  /** Scheme and host of the service, such as `https://bindery.example.com`, and its path if a proxy serves it below one. */
   readonly baseUrl: string
   /** The account that signs in at the first call. */
   readonly signIn?: SignIn
@@ -109,9 +109,6 @@ export type ClientOptions = {
   /** A replacement for the platform's `fetch`, for example that of a service binding. */
   readonly fetch?: (request: Request) => Promise<Response>
 }
-
-/** Paths that need neither a key nor a token, so that the session that calls them does not wait for itself. */
-const SIGN_INS: ReadonlySet<string> = new Set(['/account/authenticate', '/account/authenticateAdmin'])
 
 const isBytes = (body: unknown): body is BodyInit =>
   body instanceof Blob ||
@@ -139,6 +136,8 @@ const callOf = ({ method, url }: Request): string => `${method} ${new URL(url).p
  * connection fails, they throw the error of `fetch`. A call's `signal` aborts it, including its waits. Every write has an
  * `Idempotency-Key` (a new one for each call unless you pass one), so the service carries it out once, no matter how often it is
  * sent.
+ *
+ * Throws a TypeError if `baseUrl` has another scheme than http or https, as `localhost:8787` has.
  */
 export function createClient({
   baseUrl,
@@ -147,6 +146,9 @@ export function createClient({
   retry,
   fetch: send = request => fetch(request),
 }: ClientOptions): BinderyClient {
+  const scheme = /^([a-z][a-z\d+.-]*):/i.exec(baseUrl)?.[1]
+  if (scheme !== undefined && !/^https?$/i.test(scheme))
+    throw new TypeError(`baseUrl must begin with 'https://' or 'http://', not '${scheme}:'.`)
   const rules: Retry = { ...DEFAULT_RETRY, ...retry }
   const api: Api = createApi<paths>({
     baseUrl,
@@ -164,8 +166,8 @@ export function createClient({
     : ownToken(token)
 
   async function signedIn(request: Request): Promise<Response> {
-    if (request.headers.has('authorization') || SIGN_INS.has(new URL(request.url).pathname))
-      return send(request)
+    // The session makes sign-ins itself, and must not wait for its own.
+    if (request.headers.has('authorization') || isSignIn(request)) return send(request)
     const again = request.clone()
     const first = await unlessAborted(session.token(), request.signal)
     if (first === undefined) return send(request)
@@ -180,9 +182,9 @@ export function createClient({
   }
 
   api.use({
-    onRequest({ request, schemaPath }) {
+    onRequest({ request }) {
       const { headers, method } = request
-      if (method !== 'GET' && !SIGN_INS.has(schemaPath) && !headers.has('idempotency-key'))
+      if (method !== 'GET' && !isSignIn(request) && !headers.has('idempotency-key'))
         headers.set('idempotency-key', crypto.randomUUID())
     },
     async onResponse({ request, response }) {

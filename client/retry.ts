@@ -15,9 +15,10 @@ export const DEFAULT_RETRY: Retry = { attempts: 4, firstWaitMs: 250, longestWait
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
-/** Sign-ins change nothing and need no key. */
-const isSignIn = (request: Request): boolean =>
-  new URL(request.url).pathname.includes('/account/authenticate')
+const SIGN_IN = /\/account\/authenticate(?:Admin|ByProvider)?$/
+
+/** Whether the request signs in. Sign-ins change nothing, and need neither a key nor a token. The service may be below a path. */
+export const isSignIn = ({ url }: Request): boolean => SIGN_IN.test(new URL(url).pathname)
 
 /** Whether a repetition has no effect beyond the first attempt. */
 const isRepeatable = (request: Request): boolean =>

@@ -177,6 +177,21 @@ describe('signing in', () => {
     expect(new Set(seen.slice(1).map(({ token }) => token)).size).toBe(1)
   })
 
+  test('works if a proxy serves the service below a path', async () => {
+    turns = [signedIn(tokenOf('one', 3_600)), json(200, [])]
+    const signIn = { username: 'a', password: 'p', hostName: 'h' }
+    await createClient({ baseUrl: `${baseUrl}/bindery/`, signIn }).get('/products')
+    expect(seen.map(({ path }) => path)).toEqual(['/bindery/account/authenticate', '/bindery/products'])
+    expect(seen[0]).toMatchObject({ key: undefined, token: undefined })
+    expect(seen[1]!.token).toBe(`Bearer ${tokenOf('one', 3_600)}`)
+  })
+
+  test('is not tried at an address without http or https', () => {
+    expect(() => createClient({ baseUrl: 'localhost:8787' })).toThrow(
+      new TypeError("baseUrl must begin with 'https://' or 'http://', not 'localhost:'."),
+    )
+  })
+
   test('renews a token near its end with the token itself, and with the password if that is rejected', async () => {
     const short = tokenOf('one', 0)
     turns = [
