@@ -27,7 +27,10 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
   }
   try {
     // As in most programs, `help check` is `check --help`.
-    await program.parseAsync(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv, { from: 'user' })
+    const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv
+    const isKnown = namesCommand(program, words)
+    // Help on an unknown command would be that of its parent. Without the option, the parser reports the command.
+    await program.parseAsync(isKnown ? words : words.filter(word => !HELP.has(word)), { from: 'user' })
     return code
   } catch (problem) {
     if (problem instanceof CommanderError) {
@@ -39,6 +42,15 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
     if (!isJson) terminal.err(`${terminal.colors.red('bindery:')} ${failure.message}\n`)
     return reportFailure(failure.message, failure.exit)
   }
+}
+
+const HELP: ReadonlySet<string> = new Set(['--help', '-h'])
+
+/** Whether the words up to the first option name a command, or none. */
+function namesCommand(parent: Command, [word, ...rest]: readonly string[]): boolean {
+  if (word === undefined || word.startsWith('-') || parent.commands.length === 0) return true
+  const command = parent.commands.find(one => one.name() === word)
+  return command !== undefined && namesCommand(command, rest)
 }
 
 type Act = (work: (run: Run) => Promise<ExitCode>) => Promise<void>
@@ -146,10 +158,7 @@ export function programOf(terminal: Terminal, act: Act): Command {
       const { impact } = await import('./commands/impact.ts')
       await act(run => impact(now, options, run))
     })
-  const book = program
-    .command('book')
-    .description('write the policies of a tenant to a file')
-    .action(() => book.help({ error: true }))
+  const book = program.command('book').description('write the policies of a tenant to a file')
   command(book, 'export', "write the policies in force to a file, for 'impact'")
     .requiredOption('--out <file>', 'the file; an export that was interrupted continues')
     .option('--day <day>', 'in force on this day or later, as 2027-01-01; default: today')
@@ -194,10 +203,7 @@ export function programOf(terminal: Terminal, act: Act): Command {
       const { deploy } = await import('./commands/deploy.ts')
       await act(run => deploy(dir, options, run))
     })
-  const events = program
-    .command('events')
-    .description('read the events of a tenant')
-    .action(() => events.help({ error: true }))
+  const events = program.command('events').description('read the events of a tenant')
   command(events, 'tail', 'print events as they happen, until Ctrl-C')
     .option('--since <time>', "from a time ('2026-11-22T08:00:00Z') or a duration before now ('15m')")
     .option('--type <type>', "only events of this type, for example 'policy.issue'")

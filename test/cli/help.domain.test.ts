@@ -60,6 +60,24 @@ describe('the command line', () => {
     expect((await bindery('chek', 'x')).err).toContain('(Did you mean check?)')
   })
 
+  test.each([
+    [['events', 'tial'], "unknown command 'tial'\n(Did you mean tail?)"],
+    [['book', 'exprot', '--out', 'x'], "unknown command 'exprot'\n(Did you mean export?)"],
+    [['help', 'chek'], "unknown command 'chek'\n(Did you mean check?)"],
+    [['chek', '--help'], "unknown command 'chek'\n(Did you mean check?)"],
+    [['events', 'tial', '-h'], "unknown command 'tial'\n(Did you mean tail?)"],
+  ])('reports the unknown command of %j, also if help is requested', async (argv, mistake) => {
+    expect(await bindery(...argv)).toMatchObject({ exit: 2, out: '', err: expect.stringContaining(mistake) })
+  })
+
+  test('prints the help of `book` and `events` without a command of theirs, and exits with 2', async () => {
+    for (const name of ['book', 'events']) {
+      const { exit, err } = await bindery(name)
+      expect([exit, err]).toEqual([2, expect.stringContaining(`Usage: bindery ${name} [options] [command]`)])
+    }
+    expect(await bindery('events', 'tail', '--help')).toMatchObject({ exit: 0 })
+  })
+
   test('says how to sign in and exits with 4 if a command needs a sign-in', async () => {
     const env = { HOME: '/nonexistent' }
     for (const argv of [
