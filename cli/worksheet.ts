@@ -1,4 +1,5 @@
 // A worksheet as text: how each figure was computed, line by line, in the order of the computation.
+import { countText } from '../src/kernel/text.ts'
 import type {
   Worksheet,
   WorksheetPeril,
@@ -34,7 +35,7 @@ export function worksheetText(sheet: Worksheet, layout: Layout): string {
   const { colors, dayOf } = layout
   return [
     ...sheet.perils.map(peril => perilText(peril, layout)),
-    ...(sheet.morePerils > 0 ? [`\n${sheet.morePerils} more perils are not shown.\n`] : []),
+    ...(sheet.morePerils > 0 ? [`\nNot shown: ${countText(sheet.morePerils, 'more peril')}.\n`] : []),
     ...sheet.calls.map(callText),
     ...sheet.feeScripts.flatMap(script => [
       `\n${colors.bold('fees')}\n  by ${script.source}\n`,

@@ -1,11 +1,13 @@
 // `npm run deploy`: creates what is missing at the provider, migrates, deploys, and checks that the service responds. Every step
 // can be run again (docs/operate.md).
+
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { countText } from '../src/kernel/text.ts'
 import { bindingStatements, prepareAdministrator } from './administrator.ts'
 import { withCheckoutCopy } from './checkout-copy.ts'
 import { Misuse, readArguments } from './command-line.ts'
@@ -170,7 +172,7 @@ function steps(chosen: Environment, { databases, gradual }: Choices, checkout = 
       ),
     ),
     {
-      name: `${databases} databases for tenants`,
+      name: `${countText(databases, 'database')} for tenants`,
       isDone: async () => readPool(environmentFolder(name)).some(isMade),
       carryOut: async () => {
         const script = ['scripts/pool.ts', 'grow', String(databases), '--environment', name]

@@ -1,5 +1,6 @@
 import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs'
 import type { BinderyClient, components } from '../../client/index.ts'
+import { countText } from '../../src/kernel/text.ts'
 import type { TimeZone } from '../../src/kernel/time.ts'
 import { now } from '../../src/kernel/time.ts'
 import { bookedPolicy, termsOf } from '../../src/servicing/impact/book-policy.ts'
@@ -50,11 +51,15 @@ export async function exportBook(
   const write = (value: object): void => void writeSync(file, `${JSON.stringify(value)}\n`)
   try {
     if (!found) write({ kind: BOOK, tenantLocator, after: begun.after, exportedAt: now() })
-    else say(run, `Continuing after ${begun.policies} policies\n`)
+    else say(run, `Continuing after ${countText(begun.policies, 'policy', 'policies')}\n`)
     const policies = await writePages(api, begun, write, run)
     if (policies === undefined) return EXIT.interrupted
     write({ kind: BOOK_END, policies })
-    show(run, { ok: true, file: out, policies }, () => `${policies} policies in ${out}\n`)
+    show(
+      run,
+      { ok: true, file: out, policies },
+      () => `${countText(policies, 'policy', 'policies')} in ${out}\n`,
+    )
     return EXIT.ok
   } finally {
     closeSync(file)
@@ -125,7 +130,7 @@ async function writePages(
         const read = await Promise.all(wanted.slice(at, at + AT_ONCE).map(one => bookedOf(api, one, holders)))
         for (const policy of read) write({ kind: 'policy', policy })
         written += read.length
-        if (isWatched) say(run, `\r\u001b[2K${written} policies`)
+        if (isWatched) say(run, `\r\u001b[2K${countText(written, 'policy', 'policies')}`)
       }
       if (next !== undefined) write({ kind: 'page', pagingToken: next })
       pagingToken = next

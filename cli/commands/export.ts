@@ -1,8 +1,10 @@
 // `bindery export --out DIR`: writes all records of a tenant as NDJSON, a file for each kind, and `export.json` with the
 // progress. An interrupted run continues. A run on a complete export brings it up to date.
+
 import { appendFileSync, existsSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type BinderyClient, BinderyError } from '../../client/index.ts'
+import { countText } from '../../src/kernel/text.ts'
 import { EXIT, type ExitCode, Failure } from '../exit.ts'
 import { ChangedRecords, describeFile, type FileFigures } from '../export/changed-records.ts'
 import { type Downloaded, downloadFiles, pageWithFiles } from '../export/files.ts'
@@ -76,7 +78,7 @@ export async function exportAll({ out, files: isWithFiles }: ExportOptions, run:
     [
       ...KINDS.map(kind => `${files[kind].records} ${kind}`),
       `${changed} changed during or since the export`,
-      ...(isWithFiles ? [`${downloaded} files downloaded`] : []),
+      ...(isWithFiles ? [`${countText(downloaded, 'file')} downloaded`] : []),
     ]
       .join(', ')
       .concat(` in ${out}\n`),

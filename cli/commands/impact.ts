@@ -8,7 +8,7 @@ import { type GroupingField, requestedFields } from '../../src/servicing/impact/
 import { csvHead, csvRow } from '../../src/servicing/impact/report/csv.ts'
 import { impactPage } from '../../src/servicing/impact/report/page.ts'
 import { impactText } from '../../src/servicing/impact/report/text.ts'
-import { groupThousands, type Head } from '../../src/servicing/impact/report/words.ts'
+import { type Head, policiesText } from '../../src/servicing/impact/report/words.ts'
 import { quantile } from '../../src/servicing/impact/totals.ts'
 import { readConfiguration } from '../configuration-source.ts'
 import { EXIT, type ExitCode, usage } from '../exit.ts'
@@ -122,7 +122,7 @@ function progressOf(run: Run): (policies: number | undefined) => void {
       if (shown > 0) say(run, '\n')
     } else if (policies - shown >= SHOWN_EVERY) {
       shown = policies
-      say(run, `\r\u001b[2K${groupThousands(policies)} policies`)
+      say(run, `\r\u001b[2K${policiesText(policies)}`)
     }
   }
 }

@@ -101,7 +101,7 @@ function report(
           : [
               `; ${counts.compared} compared, ${of('differs').length} differ, ${of('notCompared').length} not compared`,
             ]),
-        `.\n${controlTotals.map(totalText).join('')}${notes > 0 ? `Some data of ${notes} imported policies is not imported. ` : ''}Details are in ${file}\n`,
+        `.\n${controlTotals.map(totalText).join('')}${notes > 0 ? `Some data of ${countText(notes, 'imported policy', 'imported policies')} is not imported. ` : ''}Details are in ${file}\n`,
       ]
       return lines.join('')
     },
@@ -113,7 +113,7 @@ function report(
 function totalText({ currency, exported, imported, isEqual }: ControlTotal): string {
   const texts = [exported, imported].map(
     ({ policies, price, invoiced, paid, outstanding, planned }) =>
-      `${policies} policies, price ${price}, invoiced ${invoiced}, paid ${paid}, outstanding ${outstanding}, planned ${planned}`,
+      `${countText(policies, 'policy', 'policies')}, price ${price}, invoiced ${invoiced}, paid ${paid}, outstanding ${outstanding}, planned ${planned}`,
   )
   return isEqual
     ? `${currency}: ${texts[0]}, as exported\n`

@@ -112,7 +112,7 @@ export function progressText({
   const done = accounts.completed + accounts.failed + accounts.error
   return [
     bar(done, totalAccounts),
-    `${done}/${totalAccounts} accounts`,
+    `${done}/${countText(totalAccounts, 'account')}`,
     accountsPerSecond === undefined ? '' : `${Number(accountsPerSecond.toFixed(1))}/s`,
     secondsLeft === undefined ? '' : `${secondsLeft} s left`,
     accounts.failed + accounts.error > 0 ? `${accounts.failed + accounts.error} failed` : '',

@@ -1,8 +1,10 @@
 // `bindery report NAME --param name=value … --out DIR`: runs a report, and downloads its files.
+
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { components } from '../../client/index.ts'
+import { countText } from '../../src/kernel/text.ts'
 import { EXIT, type ExitCode, Failure, usage } from '../exit.ts'
 import { makeFolder } from '../make-folder.ts'
 import { signedIn } from '../sign-ins.ts'
@@ -28,7 +30,7 @@ export async function report(
     body,
   } as never)
   while (status.state === 'running') {
-    say(run, `${status.processed} of ${status.expected} policies\n`)
+    say(run, `${status.processed} of ${countText(status.expected, 'policy', 'policies')}\n`)
     await pause(POLL_MS, terminal)
     if (terminal.interrupted.aborted) return EXIT.interrupted
     const path = { reportLocator: status.locator }
@@ -83,6 +85,6 @@ function textOf({ totals, columns, lines, processed, files }: Status, out: strin
       .join('  ')
       .trimEnd(),
   )
-  const where = out === undefined ? '' : `, ${files.length} files in ${out}`
-  return `${table.join('\n')}\n\n${lines} lines of ${processed} policies${where}\n`
+  const where = out === undefined ? '' : `, ${countText(files.length, 'file')} in ${out}`
+  return `${table.join('\n')}\n\n${countText(lines, 'line')} of ${countText(processed, 'policy', 'policies')}${where}\n`
 }

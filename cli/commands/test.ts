@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { countText } from '../../src/kernel/text.ts'
 import type { Configuration } from '../../src/product/configuration.ts'
 import { EXIT, type ExitCode, Failure, usage } from '../exit.ts'
 import { fileProblem } from '../file-problem.ts'
@@ -125,7 +126,7 @@ function update({ file, results }: Ran, run: Run): void {
   if (mismatches.length > 0)
     say(
       run,
-      `${run.terminal.colors.yellow(`${file.file}: ${written} values written`)}${left > 0 ? `, ${left} left for you to change: expectations about the contents of documents, or that a step is refused` : ''}\n`,
+      `${run.terminal.colors.yellow(`${file.file}: ${countText(written, 'value')} written`)}${left > 0 ? `, ${left} left for you to change: expectations about the contents of documents, or that a step is refused` : ''}\n`,
     )
 }
 

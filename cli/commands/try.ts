@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { countText } from '../../src/kernel/text.ts'
 import { type Instant, now as realTime, startOfDay } from '../../src/kernel/time.ts'
 import type { Configuration, ProductDefinition } from '../../src/product/configuration.ts'
 import { EXIT, type ExitCode, Failure, usage } from '../exit.ts'
@@ -106,7 +107,7 @@ function momentOf(at: string | undefined, { timeZone }: Configuration): Instant 
 }
 
 const progress = (done: number, count: number, { err }: Terminal): void => {
-  if (done % 50 === 0 || done === count) err(`\r${done}/${count} policies`)
+  if (done % 50 === 0 || done === count) err(`\r${done}/${policiesText(count)}`)
 }
 
 /** Returns the policy in the form that `bindery price --policy` reads. */
@@ -200,7 +201,7 @@ function reportText(
   ].join('')
 }
 
-const policiesText = (count: number): string => (count === 1 ? '1 policy' : `${count} policies`)
+const policiesText = (count: number): string => countText(count, 'policy', 'policies')
 
 function problemText(
   { kind, what, message, policies, smallest }: Problem,

@@ -1,6 +1,8 @@
 // Scenario files on disk, and the policies that they name by file.
+
 import { readFileSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
+import { countText } from '../../src/kernel/text.ts'
 import { usage } from '../exit.ts'
 import { fileProblem } from '../file-problem.ts'
 import { scenarioFiles } from '../folder.ts'
@@ -38,6 +40,9 @@ export const policyReaderFor = (file: string) => (name: string) => {
   const [, path = name, number] = /^(.*?)(?:#(\d+))?$/.exec(name) ?? []
   const cases = readPolicyFile(isAbsolute(path) ? path : join(dirname(file), path))
   const found = cases[number === undefined ? 0 : Number(number) - 1]
-  if (!found) throw usage(`'${path}' has ${cases.length} policies, so there is no number ${number}.`)
+  if (!found)
+    throw usage(
+      `'${path}' has ${countText(cases.length, 'policy', 'policies')}, so there is no number ${number}.`,
+    )
   return found
 }

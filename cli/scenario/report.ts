@@ -99,5 +99,5 @@ export function countsLine({ passed, failed, steps, compared }: Counts, ms: numb
     ...(failed > 0 ? [colors.red(`${failed} failed`)] : []),
     ...(passed > 0 || failed === 0 ? [colors.green(`${passed} passed`)] : []),
   ]
-  return `${words.join(', ')} ${colors.dim(`(${countText(steps, 'step')}, ${compared} values compared, ${(ms / 1_000).toFixed(2)} s)`)}\n`
+  return `${words.join(', ')} ${colors.dim(`(${countText(steps, 'step')}, ${countText(compared, 'value')} compared, ${(ms / 1_000).toFixed(2)} s)`)}\n`
 }

@@ -1,7 +1,9 @@
 // Problems of a request that breaks its contract. All are reported together, each as a sentence with the property, what it must be
 // and what kind of value was sent. Never the value itself, which may be a password or personal data: messages are logged.
+
 import type { z } from '@hono/zod-openapi'
 import { ERROR_KINDS, type ErrorCode, Refusal } from '../kernel/errors.ts'
+import { countText } from '../kernel/text.ts'
 
 /** Problems listed in one response. The rest are counted. */
 const MOST_PROBLEMS = 100
@@ -72,8 +74,8 @@ function boundMessage(issue: z.core.$ZodRawIssue & { code: 'too_big' | 'too_smal
   if (issue.origin === 'string')
     return issue.code === 'too_small' && limit === 1
       ? 'must not be empty'
-      : `must have ${side} ${limit} characters`
-  if (issue.origin === 'array') return `must have ${side} ${limit} entries`
+      : `must have ${side} ${countText(Number(limit), 'character')}`
+  if (issue.origin === 'array') return `must have ${side} ${countText(Number(limit), 'entry', 'entries')}`
   return `must be ${side} ${limit}`
 }
 

@@ -1,5 +1,6 @@
 // The lines of a worksheet as text for people. The command line and the console show the same lines. Depends on nothing but text,
 // so it adds little to a page.
+import { countText } from '../kernel/text.ts'
 import type {
   WorksheetFigure,
   WorksheetLookup,
@@ -65,7 +66,8 @@ export function stepLines({
     add(step, what)
   }
   addReads()
-  if (Number(moreSteps) > 0) lines.push(lineWithoutNumber(`… and ${moreSteps} more steps`, ''))
+  if (Number(moreSteps) > 0)
+    lines.push(lineWithoutNumber(`… and ${countText(Number(moreSteps), 'more step')}`, ''))
   return lines
 }
 
@@ -124,7 +126,7 @@ const recordedLine = (name: string, { recorded }: { recorded?: string | undefine
 
 function formulaOf({ yearly, monthly, exact, added, months }: WorksheetFigure): string {
   const more = added === undefined ? '' : ` + ${added}`
-  if (exact !== undefined) return `${exact} for ${months} months`
+  if (exact !== undefined) return `${exact} for ${months} ${Number(months) === 1 ? 'month' : 'months'}`
   if (monthly !== undefined) return `${monthly} a month × ${months}${more}`
   return yearly === undefined ? 'nothing was set' : `${yearly} a year × ${months} ÷ 12${more}`
 }

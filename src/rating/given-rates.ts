@@ -109,7 +109,7 @@ function readRates(
   warn: (warning: string) => void,
 ): RatesByLocator {
   const invalidAnswer = (problems: readonly string[]): Refusal =>
-    rater.failed(`its answer is invalid: ${joinFirstProblems(problems)}`)
+    rater.failed(`its response is invalid: ${joinFirstProblems(problems)}`)
   const reply = RaterReply.safeParse(answer)
   if (!reply.success) throw invalidAnswer(issuesOf(reply.error).map(one => problemOf(one)))
   const { exceptionMessage, pricedPerilCharacteristics: priced } = reply.data

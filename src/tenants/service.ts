@@ -240,7 +240,7 @@ async function refusalFor(
   const returned = states.find(({ state }) => state === 'returned')?.databases ?? 0
   return new Refusal(
     'poolEmpty',
-    `No tenant database is free${place && ` in '${place}'`}; \`npm run pool -- grow N${placeOptions(place)}\` adds N.${returned > 0 ? ` ${returned} are being wiped and will be free in a few minutes.` : ''}`,
+    `No tenant database is free${place && ` in '${place}'`}; \`npm run pool -- grow N${placeOptions(place)}\` adds N.${returned > 0 ? ` ${returned} ${returned === 1 ? 'is' : 'are'} being wiped and will be free in a few minutes.` : ''}`,
     {},
     WIPED_WITHIN_SECONDS,
   )

@@ -88,7 +88,7 @@ describe('the log of calls', () => {
     await rater.answers({ status: 500, answer: { error: `not for Bearer ${SECRET}`, echo: SECRET } })
     const policy = await drafted()
     const { body } = await motor.post<{ message: string }>(`/policy/${policy}/finalize`)
-    expect(body.message).toBe("External rater 'acme' failed: it answered 500: not for ********.")
+    expect(body.message).toBe("External rater 'acme' failed: it responded with 500: not for ********.")
     const { calls } = await page(`policyLocator=${policy}`)
     const whole = await one(calls[0]!.locator)
     expect(whole.response).toBe('{"error":"not for ********","echo":"********"}')
@@ -153,7 +153,7 @@ describe('the log of calls', () => {
     expect([status, body.status, body.failure]).toEqual([
       200,
       500,
-      "External rater 'acme' failed: it answered 500.",
+      "External rater 'acme' failed: it responded with 500.",
     ])
     await rater.answers(rates)
     await replay(first!.locator)

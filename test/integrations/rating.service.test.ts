@@ -210,12 +210,16 @@ describe('a product with an external rater', () => {
 })
 
 const nonsense: [what: string, behaviour: RaterBehaviour, message: RegExp][] = [
-  ['answers 500 and why', { status: 500, answer: { error: 'no tariff' } }, /it answered 500: no tariff\.$/],
-  ['answers 404', { status: 404, text: 'nothing here' }, /it answered 404\.$/],
+  [
+    'answers 500 and why',
+    { status: 500, answer: { error: 'no tariff' } },
+    /it responded with 500: no tariff\.$/,
+  ],
+  ['answers 404', { status: 404, text: 'nothing here' }, /it responded with 404\.$/],
   ['sends elsewhere', { status: 302, headers: { location: '/elsewhere' } }, /302, but redirects are not/],
-  ['answers no JSON', { text: '<html>' }, /its answer is not JSON\.$/],
-  ['answers nothing', { text: '' }, /its answer is not JSON\.$/],
-  ['answers a list', { text: '[]' }, /its answer is invalid: the answer must be an object, not a list\.$/],
+  ['answers no JSON', { text: '<html>' }, /its response is not JSON\.$/],
+  ['answers nothing', { text: '' }, /its response is not JSON\.$/],
+  ['answers a list', { text: '[]' }, /its response is invalid: the answer must be an object, not a list\.$/],
   [
     'gives a list for a rate',
     { rates: { '*': [] as never } },
@@ -230,8 +234,8 @@ const nonsense: [what: string, behaviour: RaterBehaviour, message: RegExp][] = [
   ['gives no number', { rates: { '*': { yearlyPremium: 'NaN' } } }, /yearlyPremium' must be an amount/],
   ['is too exact', { rates: { '*': { yearlyPremium: '1.00000001' } } }, /with at most 7 decimal places/],
   ['is beyond measure', { text: '{"pricedPerilCharacteristics": {"a": 1e999}}' }, /no rate for/],
-  ['answers more than 10 MB', { bytes: 10_000_001 }, /its answer is larger than 10000000 bytes\.$/],
-  ['breaks off', { fault: 'cutOff' }, /its answer was cut off\.$/],
+  ['answers more than 10 MB', { bytes: 10_000_001 }, /its response is larger than 10000000 bytes\.$/],
+  ['breaks off', { fault: 'cutOff' }, /its response was cut off\.$/],
 ]
 
 describe('a rater that fails', () => {
@@ -322,7 +326,7 @@ it('a rater that does not answer fails the request after 20 s, and other request
   const { status, body } = await waiting
   expect([status, body.message]).toEqual([
     502,
-    "External rater 'acme' failed: it did not answer within 20 s.",
+    "External rater 'acme' failed: it did not respond within 20 seconds.",
   ])
   await rater.answers({ rates: { '*': { yearlyPremium: 1 } } })
   await motor.post(`/policy/${policy.locator}/price`)

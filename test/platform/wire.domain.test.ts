@@ -162,6 +162,12 @@ describe('Optional properties', () => {
     expect(problem(schema, { names: ['a', null] })).toBe("'names[1]' must be text, not null.")
   })
 
+  test('name a limit of one in the singular', () => {
+    const one = z.object({ names: z.array(z.string()).min(1), flag: z.string().max(1) })
+    expect(problem(one, { names: [], flag: 'a' })).toBe("'names' must have at least 1 entry.")
+    expect(problem(one, { names: ['a'], flag: 'ab' })).toBe("'flag' must have at most 1 character.")
+  })
+
   test('reject a list of more than 10,000 entries', () => {
     expect(problem(schema, { names: Array(10_001).fill('a') })).toBe(
       "'names' must have at most 10000 entries.",

@@ -1,4 +1,4 @@
-import { isLongerThan } from '../../kernel/text.ts'
+import { countText, isLongerThan } from '../../kernel/text.ts'
 import type { Instant, TimeZone } from '../../kernel/time.ts'
 import type { FieldDefinition, LookupTable } from '../configuration.ts'
 import type { FieldGroup } from './groups.ts'
@@ -156,7 +156,7 @@ function countRule({ type, repeatable, maximumCount }: FieldDefinition, count: n
   const what = type === 'group' ? 'group' : 'value'
   if (!repeatable && count > 1) return `accepts one ${what}, not ${count}; send one`
   if (type === 'group' && maximumCount !== undefined && count > maximumCount)
-    return `accepts at most ${maximumCount} groups, not ${count}; remove some`
+    return `accepts at most ${countText(maximumCount, 'group')}, not ${count}; remove some`
   return undefined
 }
 

@@ -1,6 +1,8 @@
 // Uploads of constraint tables, whose rows stay in the file (contents.ts), and their permitted values by column (resources brief
 // 3).
+
 import { invalidParameter, tooLarge } from '../../kernel/errors.ts'
+import { countText } from '../../kernel/text.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import { newestConfiguration } from '../../product/cache.ts'
@@ -146,7 +148,7 @@ function filtersOf(
     if (column !== undefined) return filter(columns.indexOf(column), text.slice(sign + 1))
     if (place === columns.length)
       throw invalidParameter(
-        `'key' is given ${keys.length} times, but the table has ${columns.length} columns.`,
+        `'key' is given ${countText(keys.length, 'time')}, but the table has ${countText(columns.length, 'column')}.`,
       )
     place += 1
     return filter(place - 1, text)

@@ -1,5 +1,7 @@
 // A plugin's query to a range table, checked against the table's layout (resources brief 1.5).
+
 import { Refusal } from '../../kernel/errors.ts'
+import { countText } from '../../kernel/text.ts'
 import type { ColumnType } from '../../product/resources.ts'
 import { KEY_SEPARATOR } from '../../product/templates/effects.ts'
 import { INTERPOLATIONS, type Interpolation, RANGE_OPERATIONS, type RangeOperation } from './interpolation.ts'
@@ -46,7 +48,7 @@ export function parseRangeQuery(
     return [column, one] as const
   })
   if (keys.length !== keyTypes.length)
-    throw wrong(`it has ${keyTypes.length} keys, but ${keys.length} were sent.`)
+    throw wrong(`it has ${countText(keyTypes.length, 'key')}, but the look-up has ${keys.length}.`)
   const parts = keys.map((text, at) => TYPE_RULES[keyTypes[at]!].canonical(text.trim()))
   return {
     key: parts.includes(undefined) ? undefined : parts.join(KEY_SEPARATOR),

@@ -1,8 +1,10 @@
 // Tables for rating, underwriting and plugins (resources brief 1.6). A resource that is in force at the time that its declaration
 // names overrides the configuration's table. Look-ups are synchronous: missing rows are noted, fetched in one query, and everything
 // is rated again. A tenant without tables causes no queries.
+
 import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
+import { countText } from '../../kernel/text.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
@@ -292,7 +294,7 @@ export class RatingTables {
       new Refusal('templateFailed', `A look-up in the table '${name}' ${message}.`)
     if (keys.length !== keyTypes.length)
       throw wrong(
-        `needs ${keyTypes.length === 1 ? 'one key' : `${keyTypes.length} keys`} (${layout.keys.map(at => names[at]).join(', ')}), but got ${keys.length}`,
+        `needs ${countText(keyTypes.length, 'key')} (${layout.keys.map(at => names[at]).join(', ')}), but got ${keys.length}`,
       )
     const valueAt = column === undefined ? valueColumn(names, layout.keys) : names.indexOf(column)
     if (valueAt < 0)

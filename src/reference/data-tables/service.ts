@@ -1,6 +1,8 @@
 // Records of data tables and range tables (resources brief 1.4 and 1.5), and reading their files.
+
 import { eq } from 'drizzle-orm'
 import { invalidParameter, notFound, Refusal } from '../../kernel/errors.ts'
+import { countText } from '../../kernel/text.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { tenants } from '../../platform/tenancy/control-tables.ts'
@@ -94,7 +96,7 @@ function keyOf({ name, contents: { layout, keyTypes } }: records.Candidate, keys
   const names = keyNames(layout)
   if (keys.length !== names.length)
     throw invalidParameter(
-      `The table '${name}' has ${names.length === 1 ? 'one key' : `${names.length} keys`} (${names.join(', ')}), but ${keys.length} were sent; send 'key' once for each, in this order.`,
+      `The table '${name}' has ${countText(names.length, 'key')} (${names.join(', ')}), but the request has ${keys.length}; send 'key' once for each, in this order.`,
     )
   const parts = keys.map((text, at) => {
     const { canonical, named } = TYPE_RULES[keyTypes[at]!]

@@ -1,6 +1,8 @@
 // Reads an account's JSON item by item, so that an item with a wrong shape fails alone.
+
 import type { z } from '@hono/zod-openapi'
 import type { Uuid } from '../../kernel/locators.ts'
+import { countText } from '../../kernel/text.ts'
 import { contractRefusal, issuesOf } from '../../platform/wire-problem.ts'
 import * as contract from './contract-request.ts'
 import {
@@ -252,6 +254,6 @@ function placedProblems(error: z.ZodError, elementType: string, id: string, item
     places.set(key, known)
   }
   const more = issues.length - MOST_SENTENCES
-  if (more > 0) [...places.values()][0]!.errors.push(`And ${more} more problems.`)
+  if (more > 0) [...places.values()][0]!.errors.push(`And ${countText(more, 'more problem')}.`)
   return [...places.values()]
 }

@@ -246,7 +246,7 @@ function serviceFiller(context: RequestContext, policy: PolicyLocator, name: str
       const invalidAnswerRefusal = (problems: readonly string[]) => {
         const more = problems.length > MOST_LISTED ? `; and ${problems.length - MOST_LISTED} more` : ''
         const listed = `${problems.slice(0, MOST_LISTED).join('; ')}${more}`
-        return integrationFailed(integration, `its answer is invalid: ${listed}`)
+        return integrationFailed(integration, `its response is invalid: ${listed}`)
       }
       const call = `${name}\n${JSON.stringify(input)}`
       const before = known.get(call)

@@ -34,7 +34,7 @@ export async function rateAgain(rating: Rating, explaining: Explaining): Promise
   const left = rerate.length - MOST_RATED_AGAIN
   if (left > 0)
     explaining.record.notes.push(
-      `The ${left} earliest of ${rerate.length} transactions are shown as recorded, because at most ${MOST_RATED_AGAIN} are rated again.`,
+      `${left} of ${rerate.length} transactions, from the earliest on, ${left === 1 ? 'is' : 'are'} shown as recorded, because at most ${MOST_RATED_AGAIN} are rated again.`,
     )
   for (const modification of rerate.slice(-MOST_RATED_AGAIN))
     await rateTransactionAgain(rating, modification, explaining)

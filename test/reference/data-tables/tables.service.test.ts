@@ -137,7 +137,7 @@ describe('a data table', () => {
     expect(await codeOf(record(`${own}&key=NY`))).toEqual([
       400,
       'invalidParameter',
-      "The table 'base_1' has 2 keys (state, class), but 1 were sent; send 'key' once for each, in this order.",
+      "The table 'base_1' has 2 keys (state, class), but the request has 1; send 'key' once for each, in this order.",
     ])
     expect((await codeOf(record(`${own}&key=NY&key=x`))).slice(0, 2)).toEqual([400, 'invalidParameter'])
     expect((await codeOf(record('tables/no_such/record?byStaticName=false&key=1'))).slice(0, 2)).toEqual([

@@ -156,9 +156,10 @@ function outcomeOf<T>(
   if (ending.kind === 'secretMissing') return failed(ending.reason)
   if (ending.kind !== 'answered') return failed(REASONS[ending.kind])
   const { status, bytes } = ending
-  if (status >= 300 && status < 400) return failed(`it answered ${status}, but redirects are not followed`)
+  if (status >= 300 && status < 400)
+    return failed(`it responded with ${status}, but redirects are not followed`)
   const parsed = parsedJson(bytes)
-  if (status < 200 || status > 299) return failed(`it answered ${status}${errorIn(parsed, shown)}`)
+  if (status < 200 || status > 299) return failed(`it responded with ${status}${errorIn(parsed, shown)}`)
   if ('problem' in parsed) return failed(parsed.problem)
   try {
     return { value: read(parsed.value) }
@@ -169,10 +170,10 @@ function outcomeOf<T>(
 }
 
 const REASONS = {
-  timeout: `it did not answer within ${CALL_TIMEOUT_MS / 1000} s`,
+  timeout: `it did not respond within ${CALL_TIMEOUT_MS / 1000} seconds`,
   unreachable: 'it could not be reached',
-  cutOff: 'its answer was cut off',
-  tooLarge: `its answer is larger than ${LARGEST_BODY} bytes`,
+  cutOff: 'its response was cut off',
+  tooLarge: `its response is larger than ${LARGEST_BODY} bytes`,
   addressRefused: 'its address is not on the public internet',
 } as const
 
@@ -180,13 +181,13 @@ type Parsed = { readonly value: unknown } | { readonly problem: string }
 
 function parsedJson(bytes: Uint8Array): Parsed {
   const text = utf8Text(bytes)
-  if (text === undefined) return { problem: 'its answer is not UTF-8 text' }
+  if (text === undefined) return { problem: 'its response is not UTF-8 text' }
   if (jsonDepth(bytes) > DEEPEST_JSON)
-    return { problem: `its answer nests lists and objects more than ${DEEPEST_JSON} levels deep` }
+    return { problem: `its response nests lists and objects more than ${DEEPEST_JSON} levels deep` }
   try {
     return { value: JSON.parse(text, /__proto__|\\u005f/i.test(text) ? withoutProto : undefined) }
   } catch {
-    return { problem: 'its answer is not JSON' }
+    return { problem: 'its response is not JSON' }
   }
 }
 

@@ -11,6 +11,7 @@ import {
   type Head,
   occasionText,
   percentText,
+  policiesText,
   shareText,
 } from './words.ts'
 
@@ -95,7 +96,7 @@ function figures({ policies, compared, skipped, unpriced }: Totals, { currency }
     .map(([name, value]) => `<li><b>${escapeHtml(value)}</b>${escapeHtml(name)}</li>`)
     .join('')
   return `<ul class="figures">${items}</ul>
-<p class="muted">Of ${groupThousands(policies)} policies in the book, ${groupThousands(skipped.notInForce)} are not in force on the day and ${groupThousands(skipped.cancelled)} end by a cancellation.</p>`
+<p class="muted">Of ${policiesText(policies)} in the book, ${groupThousands(skipped.notInForce)} ${skipped.notInForce === 1 ? 'is' : 'are'} not in force on the day and ${groupThousands(skipped.cancelled)} ${skipped.cancelled === 1 ? 'ends' : 'end'} by a cancellation.</p>`
 }
 
 function parts({ old, new: now }: Totals, { currency }: Head): string {
@@ -202,7 +203,7 @@ function groups(
       (name): Bar => ({
         label: name,
         percent: percentOf(sums[name]!.old, sums[name]!.new) ?? 0,
-        note: `${groupThousands(sums[name]!.policies)} policies`,
+        note: policiesText(sums[name]!.policies),
       }),
     )
     const title = titles.get(id) ?? id
@@ -286,7 +287,7 @@ ${table(
     ],
   ],
 )}
-${Object.keys(reasons).length === 0 ? '<p>Every policy has both prices.</p>' : `<p>${groupThousands(count)} policies lack one of the prices; a policy may have several reasons.</p>${table(['reason', numberCell('policies')], countRows(reasons))}`}
+${Object.keys(reasons).length === 0 ? '<p>Every policy has both prices.</p>' : `<p>${policiesText(count)} ${count === 1 ? 'lacks' : 'lack'} one of the prices; a policy may have several reasons.</p>${table(['reason', numberCell('policies')], countRows(reasons))}`}
 ${Object.keys(leftOut).length === 0 ? '' : `<h3>Not known to the new configuration</h3><p class="muted">Left out when pricing.</p>${table(['what', numberCell('policies')], countRows(leftOut))}`}`
 }
 

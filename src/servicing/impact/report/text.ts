@@ -7,6 +7,7 @@ import {
   type Head,
   occasionText,
   percentText,
+  policiesText,
   shareText,
 } from './words.ts'
 
@@ -39,7 +40,7 @@ export function impactText(totals: Totals, head: Head, notes: readonly string[])
     `${occasionText(head)}.\nOld: ${head.oldName}. New: ${head.newName}. In ${currency}.\n\n`,
     row('', 'old', 'new', 'change', 'percent'),
     ...parts,
-    `\n${groupThousands(compared.policies)} policies compared: ${countWithShare(compared.losers)} pay more, ${countWithShare(compared.winners)} less, ${countWithShare(same)} the same\n`,
+    `\n${policiesText(compared.policies)} compared: ${countWithShare(compared.losers)} pay more, ${countWithShare(compared.winners)} less, ${countWithShare(same)} the same\n`,
     ...(median === undefined
       ? []
       : [`median: ${percentText(median / 10, 1)}, ${amountText(medianAmount ?? 0, currency, true)}\n`]),

@@ -38,6 +38,9 @@ export function percentText(percent: number, places: number): string {
 
 export const groupThousands = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 
+export const policiesText = (count: number): string =>
+  `${groupThousands(count)} ${count === 1 ? 'policy' : 'policies'}`
+
 export const shareText = (count: number, all: number): string =>
   all === 0 ? '-' : `${((100 * count) / all).toFixed(1)} %`
 

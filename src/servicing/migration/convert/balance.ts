@@ -1,5 +1,7 @@
 // Checks invoices against payments and credit: rules 8 and 9 of resources brief 9.3.
+
 import { type Money, minus, negated, plus, sum, sumOf, toText } from '../../../kernel/money.ts'
+import { countText } from '../../../kernel/text.ts'
 import { POLICY_LIMITS } from '../../../policy/records/aggregate.ts'
 import { controlTotalsIn, type DisbursementMigrationRequest } from '../contract-request.ts'
 import {
@@ -125,7 +127,7 @@ function brokenRule(item: InvoiceItem, none: Money): string | undefined {
     return `invoiceState open must have payments of less than its total ${asked}, but it is paid.`
   const most = Math.max(0, ...(earlier?.open ?? []).map(({ making }) => making.payments.size))
   return most + received.length > POLICY_LIMITS.payments
-    ? `its policy has ${most} payments and would get ${received.length} more; a policy can have at most ${POLICY_LIMITS.payments}.`
+    ? `its policy has ${countText(most, 'payment')} and would get ${received.length} more; a policy can have at most ${POLICY_LIMITS.payments}.`
     : undefined
 }
 
