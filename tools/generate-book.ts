@@ -1,9 +1,11 @@
 // `npm run book -- --out FOLDER [--accounts N] [--seed S] [--faults K] [--as-of YYYY-MM-DD]`: writes a made-up book of business
 // for the example, as request files for POST /migration/{tenantLocator}/migrations: request-001.json and so on, and faults.json
 // with the planted faults and their corrections.
+
 import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { countText } from '../src/kernel/text.ts'
 import { AS_OF } from './book/account.ts'
 import { type Book, requests } from './book/requests.ts'
 
@@ -72,7 +74,7 @@ function main(): void {
   })
   const { accounts, policies, transactions, invoices, files } = written
   console.log(
-    `${accounts} accounts, ${policies} policies, ${transactions} transactions, ${invoices} invoices in ${files.length} requests`,
+    `${accounts} accounts, ${policies} policies, ${transactions} transactions, ${invoices} invoices in ${countText(files.length, 'request')}`,
   )
 }
 

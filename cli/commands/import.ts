@@ -24,7 +24,7 @@ export async function importAll(
   if (exported.tenantLocator === tenantLocator)
     throw new Failure(
       EXIT.refused,
-      'You are signed in to the tenant that was exported. Sign in to another one: bindery login --tenant NAME.',
+      'You are signed in to the tenant that was exported. Sign in to another one: bindery login --tenant NAME --user NAME.',
     )
   const source = await Source.open(folder)
   try {

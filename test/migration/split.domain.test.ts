@@ -62,16 +62,16 @@ describe('splitting a list of accounts', () => {
       '{"policies":[{"id":"P1"}]}',
     ])
     expect(refusalOf(() => split('{} {}', 2, true)).message).toBe(
-      'At byte 3 of the body nothing more must follow.',
+      'At byte 3 of the body: expected no further text.',
     )
   })
 
   it.each([
-    ['{}', 'At byte 0 of the body a list of accounts, that is `[`, must follow.'],
-    ['[1]', 'At byte 1 of the body an account, that is an object, must follow.'],
-    ['[{} {}]', 'At byte 4 of the body `,` or `]` must follow.'],
-    ['[{},]', 'At byte 4 of the body an object must follow.'],
-    ['[{}]x', 'At byte 4 of the body nothing more must follow.'],
+    ['{}', 'At byte 0 of the body: expected a list of accounts (`[`).'],
+    ['[1]', 'At byte 1 of the body: expected an account (an object).'],
+    ['[{} {}]', 'At byte 4 of the body: expected `,` or `]`.'],
+    ['[{},]', 'At byte 4 of the body: expected an object.'],
+    ['[{}]x', 'At byte 4 of the body: expected no further text.'],
     ['[{"a":1}', 'The body ends before its JSON does. Send the complete body.'],
     ['[{"a":"}]', 'The body ends before its JSON does. Send the complete body.'],
     ['', 'The body ends before its JSON does. Send the complete body.'],

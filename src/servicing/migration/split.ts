@@ -99,7 +99,7 @@ export class ElementSplitter {
       return true
     } else if ((expects === 'first' || expects === 'separator') && byte === CLOSE_LIST) this.#expects = 'end'
     else if (expects === 'separator' && byte === COMMA) this.#expects = 'element'
-    else throw malformedJsonRefusal(`At byte ${at} of the body ${EXPECTED[expects]} must follow.`)
+    else throw malformedJsonRefusal(`At byte ${at} of the body: expected ${EXPECTED[expects]}.`)
     return false
   }
 
@@ -124,11 +124,11 @@ export class ElementSplitter {
 }
 
 const EXPECTED = {
-  list: 'a list of accounts, that is `[`,',
-  first: 'an account, that is an object,',
+  list: 'a list of accounts (`[`)',
+  first: 'an account (an object)',
   element: 'an object',
   separator: '`,` or `]`',
-  end: 'nothing more',
+  end: 'no further text',
 } as const
 
 /** `start` and `length` are in bytes of the body. */
