@@ -143,7 +143,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   async migrate(env, name) {
     const { shards } = await tenantNamed(env, name)
     await migrateBound(env, shards)
-    say(`${name} is up to date: ${countText(shards.length, 'database')}`)
+    const count = shards.length
+    say(
+      count === 1
+        ? `the database of ${name} is up to date`
+        : `the ${count} databases of ${name} are up to date`,
+    )
   },
   async suspend(env, name, _, { reason }) {
     await suspend(env, name, reason, say)
