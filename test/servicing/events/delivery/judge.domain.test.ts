@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { retryAfterMs } from '../../../../src/kernel/time.ts'
+import { noCalls } from '../../../../src/platform/calls.ts'
 import {
   OWN_FAILURE_HANDLING,
   type RetryStrategy,
@@ -196,7 +197,7 @@ describe('a line of deliveries', () => {
   }
   const senderUntil = (sendBefore: number) =>
     ({
-      place: { env: { ENVIRONMENT: 'test' } },
+      place: { env: { ENVIRONMENT: 'test' }, calls: noCalls() },
       webhook,
       headers: { headers: {}, values: [] },
       sendBefore,
