@@ -6,7 +6,7 @@ import type { PostPaymentReversalInput } from '../../src/extension/plugins/contr
 import type { Instant } from '../../src/kernel/time.ts'
 import type { Payment } from '../../src/policy/records/invoice.ts'
 import type { Planned } from '../../src/policy/transitions.ts'
-import { withGraceEnds } from '../../src/transactions/payments/settling.ts'
+import { withConsequences } from '../../src/transactions/object/consequences.ts'
 import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
 import { attemptAt } from '../support/policy-story.ts'
 
@@ -26,8 +26,11 @@ async function graceEnds({ loaded, aggregate: before, now }: BoatInUtc, plan: Pl
       return endAt === undefined ? {} : { gracePeriodEndTimestamp: String(endAt) }
     },
   })
-  const { aggregate } = await withGraceEnds(before, { ...loaded, product }, plan, attempt, true)
-  return { asked, ends: [...aggregate.invoices.values()].map(one => one.graceEndAt) }
+  const { after } = await withConsequences(before, { ...loaded, product }, plan, attempt, {
+    isAttended: true,
+    withMedia: async aggregate => aggregate,
+  })
+  return { asked, ends: [...after.invoices.values()].map(one => one.graceEndAt) }
 }
 
 describe('The end of grace set by a plugin', () => {
@@ -53,6 +56,19 @@ describe('The end of grace set by a plugin', () => {
     expect(unpaid!.dueAt).toBeGreaterThan(boat.now)
     expect(ends).toEqual([unpaid!.dueAt])
     await expect(graceEnds(boat, plan, (boat.now - 1) as Instant)).rejects.toThrow('is before the reversal')
+  })
+
+  it('is also set on an invoice that the surplus of a reversed payment had paid', async () => {
+    const boat = await BoatInUtc.issued()
+    const surplus = await boat.pay(boat.invoices[0]!, { amount: '200.00' })
+    await boat.advance('2030-04-01')
+    const fromCredit = payments(boat).at(-1)!
+    expect([fromCredit.source, fromCredit.amount.minor]).toEqual(['credit', 10_000])
+    const reversed = boat.aggregate.payments.get(surplus)!
+    const plan = planReversal(boat.aggregate, reversed, boat.now)
+    const { asked, ends } = await graceEnds(boat, plan, utc('2030-04-20'))
+    expect(asked.map(one => one.paymentLocator)).toEqual([surplus, fromCredit.locator])
+    expect(ends).toEqual([utc('2030-04-20'), utc('2030-04-20')])
   })
 
   it('is not set on a void invoice', async () => {

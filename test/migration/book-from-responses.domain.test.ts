@@ -11,7 +11,7 @@ import { isOutstanding, isSilent } from '../../src/policy/records/invoice.ts'
 import type { NewPolicyContext } from '../../src/policy/surroundings.ts'
 import { NotExpressible } from '../../src/reporting/export/account/words.ts'
 import type { Converted } from '../../src/servicing/migration/convert/converted.ts'
-import { creditChange, creditOf } from '../../src/transactions/payments/settling.ts'
+import { creditChange, creditOf } from '../../src/transactions/payments/credit.ts'
 import { accountsOf } from '../../tools/book/requests.ts'
 import { accountFromResponses, type LiveBook } from '../support/account-from-responses.ts'
 import {

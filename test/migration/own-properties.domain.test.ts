@@ -8,7 +8,7 @@ import { boundQuote } from '../../src/policy/records/aggregate.ts'
 import { invoiceStatus } from '../../src/policy/records/invoice.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { AccountMigrationRequest } from '../../src/servicing/migration/contract-request.ts'
-import { creditOf } from '../../src/transactions/payments/settling.ts'
+import { creditOf } from '../../src/transactions/payments/credit.ts'
 import { BOOK_BEGINS, converted, DAY, plainConfiguration, plainElement, type Wire } from './made-book.ts'
 
 const YEAR = 365 * DAY

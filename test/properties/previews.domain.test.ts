@@ -14,7 +14,7 @@ import { EndorsementCreateRequest } from '../../src/transactions/endorsements/co
 import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
 import { recordedPriceChange } from '../../src/transactions/mechanism/price-change.ts'
 import { decideIssue } from '../../src/transactions/new-business/decision.ts'
-import { withCredit } from '../../src/transactions/payments/settling.ts'
+import { withCredit } from '../../src/transactions/payments/credit.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from '../../src/transactions/preview/contract.ts'
 import { decidePreview } from '../../src/transactions/preview/decision.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'

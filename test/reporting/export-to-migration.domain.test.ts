@@ -14,7 +14,7 @@ import { currentDifferences } from '../../src/reporting/export/account/compare.t
 import { currentTerms } from '../../src/reporting/export/account/current-state.ts'
 import { minorOf } from '../../src/reporting/export/account/words.ts'
 import { type PolicyRecord, policyRecord } from '../../src/reporting/export/policy-record.ts'
-import { creditOf } from '../../src/transactions/payments/settling.ts'
+import { creditOf } from '../../src/transactions/payments/credit.ts'
 import type { Example } from '../support/configurations.ts'
 import { type ConversionContext, convertForTest } from '../support/convert-for-test.ts'
 import {

@@ -1,4 +1,4 @@
-// The consequences of a plan, for every kind of operation: ends of grace periods, credit, documents and timers. Both stored
+// The consequences of a plan, for every kind of operation: credit, ends of grace periods, documents and timers. Both stored
 // policies and policies that a command has only in memory are completed here (cli/offline/life.ts).
 import { uuidOfPolicy } from '../../kernel/locators.ts'
 import type { Money } from '../../kernel/money.ts'
@@ -14,7 +14,8 @@ import { coverEnds } from '../cancellations/cover-end.ts'
 import { type MovedSchedule, movedSchedules, scheduleTimers } from '../custom-events/plan.ts'
 import { withDocuments, withPostIssuance } from '../documents/document-plan.ts'
 import { pastDueTimers } from '../lapses/grace-periods.ts'
-import { withCredit, withGraceEnds } from '../payments/settling.ts'
+import { withCredit } from '../payments/credit.ts'
+import { withGraceEnds } from '../payments/settling.ts'
 
 export type Consequences = {
   /** The policy to record. */
@@ -37,7 +38,7 @@ type Surroundings = {
 
 /**
  * Completes the plan of an operation. Pure except for `withMedia` and for calls of the tenant's plugins. Throws what these throw,
- * 409 for a plan that takes back credit that was used, 413 for field values beyond the limit of a policy, and 422 for charges and
+ * 409 for a plan that takes back credit that other policies use, 413 for field values beyond the limit of a policy, and 422 for charges and
  * credit that are too large to add up exactly.
  */
 export async function withConsequences(
@@ -51,8 +52,8 @@ export async function withConsequences(
   const { product } = loaded
   assertContentFits(before, plan.aggregate, loaded.unread)
   assertChargesAddUp(before, plan.aggregate, loaded.unread)
-  const graced = await withGraceEnds(before, loaded, plan, attempt, isAttended)
-  const { planned, credit, neededCredit } = await withCredit(before, loaded, graced, attempt)
+  const { planned: settled, credit, neededCredit } = await withCredit(before, loaded, plan, attempt)
+  const planned = await withGraceEnds(before, loaded, settled, attempt, isAttended)
   const { locator } = planned.aggregate.policy
   const version = (before?.policy.version ?? 0) + 1
   const seen = await withMedia(planned.aggregate)

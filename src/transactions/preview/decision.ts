@@ -12,7 +12,7 @@ import type { Attempt } from '../../rating/rate.ts'
 import { conflictsOf } from '../mechanism/conflicts.ts'
 import { allKinds, type PreviewOf } from '../mechanism/kind.ts'
 import { previewedPriceChange } from '../mechanism/price-change.ts'
-import { withCredit } from '../payments/settling.ts'
+import { withCredit } from '../payments/credit.ts'
 import type { PolicyPreview, PolicyPreviewResponse, PreviewedInvoiceResponse } from './contract.ts'
 
 /** The answer before its token is signed. */

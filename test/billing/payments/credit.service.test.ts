@@ -226,13 +226,13 @@ describe('A policyholder’s credit', () => {
     expect(refused.status).toBe(409)
   })
 
-  it('cannot be reversed while it is in use (409), and returns when that use is undone', async () => {
+  it('that another policy uses cannot be reversed (409), and returns when that use is undone', async () => {
     const over = await paid((await accepted()).invoices[0]!, 1_000)
     const second = await accepted()
     const refused = await reverse(over)
     expect(refused.status).toBe(409)
     expect(refused.body.message).toBe(
-      `This would take 188.81 EUR from the credit of policyholder ${holder}, but only 0.00 EUR is left. First reverse payments that were made from the credit; GET /policyholder/${holder}/credits lists them.`,
+      `This would take 188.81 EUR from the credit of policyholder ${holder}, but only 0.00 EUR is left. First reverse payments of other policies that were made from the credit; GET /policyholder/${holder}/credits lists them.`,
     )
     expect((await motor.post(`/policy/${second.locator}/discard`)).status).toBe(200)
     expect(await balance()).toBe(188.81)
