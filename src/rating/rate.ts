@@ -162,7 +162,12 @@ export type Attempt = {
   recordedTables?: Awaited<ReturnType<RatingTables['recalled']>>
 }
 
-export const NOTHING_REPORTED: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
+export const NOTHING_REPORTED: ReportedProblems = {
+  byOwner: new Map(),
+  strays: [],
+  added: new Map(),
+  names: new Map(),
+}
 
 /** Returns the tenant's tables, otherwise those of the configuration. */
 export const tablesOf = (

@@ -505,6 +505,51 @@ describe('a stored value that the table in force does not allow', () => {
     })
   })
 
+  it('names what an application adds by the locators of its response, and perils of a renewal by those they renew', async () => {
+    const { body } = await motor.createPolicy({
+      exposures: [{ ...vehicle({}), perils: [{ name: 'liability' }, { name: 'glass' }] }],
+    })
+    const policy = (await motor.post(`/policy/${body.locator}/issue`)).body
+    const [driver] = plainYear().request.policy.fieldGroups as { fieldName: string; fieldValues: object }[]
+    type Added = { locator: string }
+    const applied = await motor.post<{
+      locator: string
+      addFieldGroups: Added[]
+      addExposures: (Added & { perils: (Added & { name: string })[] })[]
+    }>(`/policies/${body.locator}/endorsements`, {
+      endorsementName: 'change_of_risk',
+      startTimestamp: Number(policy.originalContractStartTimestamp) + 90 * 86_400_000,
+      addExposures: [{ ...vehicle({ make: 'Ford' }), perils: [{ name: 'liability' }, { name: 'glass' }] }],
+      addFieldGroups: [{ ...driver!, fieldValues: { ...driver!.fieldValues, country: 'DE' } }],
+    })
+    const [car, licensee] = [applied.body.addExposures[0]!, applied.body.addFieldGroups[0]!.locator]
+    const glass = car.perils.find(one => one.name === 'glass')!.locator
+    const path = `transactions/${applied.body.locator}/elements`
+    const added = {
+      [car.locator]: expect.anything(),
+      [licensee]: expect.anything(),
+      [glass]: expect.anything(),
+    }
+    const [first, second] = [await dependency(path), await dependency(path)]
+    expect([first.body, second.body]).toEqual([expect.objectContaining(added), first.body])
+    const assumed = {
+      [car.locator]: { model: { make: 'VW' }, year: {} },
+      [licensee]: { licence: { country: 'FR' } },
+      [glass]: { zone: { region_class: 'R5' } },
+    }
+    expect((await evaluate(path, assumed)).body).toEqual({
+      [car.locator]: { model: ['Golf', 'Polo'], year: ['2024', '2023'] },
+      [licensee]: { licence: ['A'] },
+      [glass]: { zone: ['outer'] },
+    })
+    const renewal = await motor.post<Added>(`/policies/${body.locator}/renewals`, {
+      renewalEndTimestamp: Number(policy.originalContractEndTimestamp) + 365 * 86_400_000,
+    })
+    const renewed = policy.exposures[0]!.perils.find(one => one.name === 'glass')!.locator
+    const zones = await evaluate(`transactions/${renewal.body.locator}/elements`, { [renewed]: {} })
+    expect(zones.body).toEqual({ [renewed]: { zone: ['inner', 'outer'] } })
+  })
+
   it('costs one more D1 round trip to check, and none if no constrained field has a value', async () => {
     const d1Of = async (values: object): Promise<number> => {
       const answer = await motor.createPolicy({ finalize: false, exposures: [vehicle(values)] })

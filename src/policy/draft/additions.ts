@@ -15,7 +15,7 @@ import type {
   PerilAmountsUpdate,
   PerilCreate,
 } from '../records/transactions.ts'
-import { addFieldErrors, applyFieldChanges, type ChangeContext } from './changes.ts'
+import { addFieldErrors, applyFieldChanges, type ChangeContext, noteName } from './changes.ts'
 
 export type AddedPeril = {
   readonly peril: Peril
@@ -53,7 +53,7 @@ export function addedExposure(
     return undefined
   }
   const exposure: Exposure = {
-    locator: supply.uuid(),
+    locator: noteName(reported, supply.uuid(), creation),
     displayId: supply.digits() as DisplayId,
     quoteLocator,
     name: definition.name,
@@ -94,7 +94,7 @@ export function addedPeril(
     })
     return undefined
   }
-  const locator = supply.uuid()
+  const locator = noteName(reported, supply.uuid(), creation)
   const { amounts, problems } = createPerilAmounts(kind.defaults, creation)
   addFieldErrors(reported, locator, fieldErrors(problems))
   return {

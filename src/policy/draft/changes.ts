@@ -41,7 +41,7 @@ export function changeDraft(
 
 /** A draft while it is changed. Maps are copied once; records are replaced, never mutated. */
 class Draft {
-  readonly reported: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
+  readonly reported: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map(), names: new Map() }
   readonly #before: PolicyAggregate
   readonly #quote: Quote
   readonly #context: AdditionContext
@@ -239,9 +239,19 @@ export function applyFieldChanges(
     !changes.updateFieldGroups?.length &&
     !changes.removeFieldGroups?.length
   if (silent) return undefined
-  const changed = changeFields(data, changes, nextGroup)
+  const changed = changeFields(data, changes, addition => noteName(reported, nextGroup(), addition))
   addFieldErrors(reported, owner, changed.reported)
   return normaliseFieldData(fields, changed.data, timeZone)
+}
+
+/** Notes the locator that the request gives an addition, and returns that of the record created from it. */
+export function noteName<Locator extends string>(
+  { names }: ReportedProblems,
+  created: Locator,
+  { locator }: { readonly locator?: string },
+): Locator {
+  if (locator) names.set(created, locator)
+  return created
 }
 
 export function addFieldErrors({ byOwner }: ReportedProblems, owner: string, found: FieldErrors): void {

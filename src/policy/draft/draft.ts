@@ -165,6 +165,11 @@ export type ReportedProblems = {
   strays: StrayProblem[]
   /** Added exposures with their place in the request, because the client does not know their locators yet. */
   added: Map<string, number>
+  /**
+   * The locators by which the request names its additions, by those of the exposures, perils and groups created from them. For
+   * the perils of a renewal's term, those of the perils that they renew.
+   */
+  names: Map<string, string>
 }
 
 /** A part of the request that names something unknown. `index` is its place in the request's list. */

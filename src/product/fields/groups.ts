@@ -38,7 +38,7 @@ export type FieldChanges = {
 export function changeFields(
   current: FieldData,
   changes: FieldChanges,
-  newLocator: () => string,
+  newLocator: (addition: { locator?: string }) => string,
 ): { data: FieldData; reported: FieldErrors } {
   const read = readFieldValues(changes.fieldValues)
   const values = mergeFieldValues(current.values, read.values)
@@ -66,7 +66,8 @@ export function changeFields(
   }
 
   const added = new Map<string, string[]>()
-  for (const { fieldName, fieldValues } of changes.addFieldGroups ?? []) {
+  for (const addition of changes.addFieldGroups ?? []) {
+    const { fieldName, fieldValues } = addition
     const problem = nameProblem(fieldName)
     const list = added.get(fieldName) ?? []
     if (problem) problems.push(problem)
@@ -75,7 +76,7 @@ export function changeFields(
         fieldError(fieldName, 'INVALID_VALUE', `accepts at most ${LARGEST_VALUE_COUNT} groups; send fewer`),
       )
     else {
-      const locator = newLocator()
+      const locator = newLocator(addition)
       added.set(fieldName, [...list, locator])
       put({ locator, fieldName, values: {} }, fieldValues)
     }

@@ -88,8 +88,9 @@ export async function quoteContent(context: RequestContext, text: string): Promi
 
 /**
  * Returns the content of an endorsement, renewal or quote, or of the modification of any transaction, which `text` names. A
- * pending one is carried out on the present policy without storing it, and the elements that it would add have transient
- * locators. Takes one round trip.
+ * pending one is carried out on the present policy without storing it. The elements that it would add have the locators of
+ * `addExposures`, `addPerils` and `addFieldGroups` in its response, and perils of a renewal those that they renew. Takes one
+ * round trip.
  */
 export async function transactionContent(context: RequestContext, text: string): Promise<Constrainable> {
   const uuid = readUuid(text)
@@ -134,7 +135,8 @@ function contentOfEndorsement(
     throw wrongState(`The ${kind} ${locator} is ${state} and no longer has content.`)
   const supply = transientLocators(shardOfPolicy(context.tenant, aggregate.policy.locator))
   const carryOut = kind === 'renewal' ? applyRenewal : applyEndorsementChanges
-  return contentOf(loaded, carryOut(aggregate, endorsement, { product, now: context.now, supply }), context)
+  const carriedOut = carryOut(aggregate, endorsement, { product, now: context.now, supply })
+  return contentOf(loaded, carriedOut, context, carriedOut.reported.names)
 }
 
 /** Returns the policy's content at the modification's time, as if it were carried out. Throws 409 if nothing is covered then. */
@@ -142,9 +144,17 @@ function contentOf(
   loaded: Loaded,
   { aggregate, quote, modification }: AppliedTransaction & { readonly quote: Quote },
   { now }: Pick<RequestContext, 'now'>,
+  names?: ReadonlyMap<string, string>,
 ): Constrainable {
   const line = lineUpTo(aggregate, quote, modification)
-  const elements = elementsAt(aggregate, line, modification.effectiveAt, surroundingsOf(loaded))
+  const elements = elementsAt(
+    aggregate,
+    line,
+    modification.effectiveAt,
+    surroundingsOf(loaded),
+    undefined,
+    names,
+  )
   if (elements.length === 0)
     throw wrongState(
       `Policy ${aggregate.policy.locator} covers nothing at the time of this transaction, so it has no fields to evaluate.`,

@@ -191,13 +191,17 @@ export const policyholderElement = (
   fields: readonly FieldDefinition[],
 ): Element => ({ kind: 'policyholder', locator, fields, values: entity.values })
 
-/** Returns the policy, its exposures and their perils, each followed by its groups. `name` is the policy's own static locator. */
+/**
+ * Returns the policy, its exposures and their perils, each followed by its groups. `name` is the policy's own static locator;
+ * `names` are those of other elements that go by another locator than their own.
+ */
 export function elementsAt(
   aggregate: PolicyAggregate,
   line: Line,
   at: Instant,
   { product, policyholder, configuration }: Surroundings,
   name = String(aggregate.policy.locator),
+  names: ReadonlyMap<string, string> = new Map(),
 ): PolicyElement[] {
   const segment = segmentsInForce(line).find(one => containsTime(one, at))
   if (!segment) return []
@@ -205,6 +209,13 @@ export function elementsAt(
   const isInForce = (run: ExposureRun | PerilRun): boolean =>
     counted.has(run.madeBy) && run.start <= at && at < endOfRun(run, counted)
   const elements: PolicyElement[] = []
+  const taken = new Set<string>()
+  const staticLocator = (own: string): string => {
+    const other = names.get(own)
+    const locator = other === undefined || taken.has(other) ? own : other
+    taken.add(locator)
+    return locator
+  }
   const add = (
     kind: ScopeKind,
     locator: string,
@@ -213,12 +224,19 @@ export function elementsAt(
     madeBy: Uuid,
     outer: Element,
   ): Element => {
-    const element = { kind, locator, fields, values, outer, madeBy }
+    const element = { kind, locator: staticLocator(locator), fields, values, outer, madeBy }
     elements.push(element)
     for (const group of groups) {
       const inside = fields.find(one => one.name === group.fieldName)?.fields ?? []
-      const { locator, values } = group
-      elements.push({ kind: 'group', locator, fields: inside, values, outer: element, madeBy })
+      const { values } = group
+      elements.push({
+        kind: 'group',
+        locator: staticLocator(group.locator),
+        fields: inside,
+        values,
+        outer: element,
+        madeBy,
+      })
     }
     return element
   }

@@ -67,7 +67,7 @@ type Continuation = { readonly end: Instant; readonly pieces: readonly Piece[] }
 type PerilChange = { update?: PerilUpdate; ended: boolean; exposureChanged: boolean }
 
 export class EndorsedContent {
-  readonly reported: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
+  readonly reported: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map(), names: new Map() }
   readonly #before: PolicyAggregate
   readonly #quote: Quote
   readonly #line: Line

@@ -172,7 +172,12 @@ function reportedOfTerm(
   const ownerOf = (owner: string): string =>
     owner === segment.locator ? modification.locator : (perils.get(owner as Uuid)?.locator ?? owner)
   const byOwner = new Map([...reported.byOwner].map(([owner, found]) => [ownerOf(owner), found]))
-  return { ...reported, byOwner }
+  const renewed = [...perils].filter(([before, { locator }]) => before !== locator)
+  const names = new Map([
+    ...reported.names,
+    ...renewed.map(([before, { locator }]) => [locator, before] as const),
+  ])
+  return { ...reported, byOwner, names }
 }
 
 /**
