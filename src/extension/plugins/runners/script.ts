@@ -1,6 +1,6 @@
 // Turns a script into a function with the five parameters of CommonJS, keeping the file's line numbers. ES modules are rewritten to
 // that form; imported files are read when the module is loaded.
-import { type Node, parse } from 'acorn'
+import { type Node, Parser } from 'acorn'
 import type { ScriptNode } from '../../../product/check/strict/plugin-scripts.ts'
 
 /** `text` is a function expression. A script with a `problem` cannot run; requiring it throws the problem. */
@@ -65,12 +65,51 @@ type Call = Node & {
   object?: Call
 }
 
+/** From this length on, a list of names is searched by a map. */
+const MANY_NAMES = 32
+
+/** The names that a scope declares. The parser looks for each name among all earlier ones, which takes too long in a list. */
+class DeclaredNames extends Array<string> {
+  #places: Map<string, number> | undefined
+
+  override push(name: string): number {
+    if (this.#places?.has(name) === false) this.#places.set(name, this.length)
+    return super.push(name)
+  }
+
+  override indexOf(name: string): number {
+    if (this.length < MANY_NAMES) return super.indexOf(name)
+    this.#places ??= new Map([...this].map((one, at) => [one, at] as const).reverse())
+    return this.#places.get(name) ?? -1
+  }
+}
+
+type ParserWithScopes = {
+  readonly scopeStack: { var: string[]; lexical: string[]; functions: string[] }[]
+  enterScope(flags: number): void
+}
+
+/** Parses in time that is proportional to the length of the script. */
+const ScriptParser = Parser.extend(Base => {
+  const WithScopes = Base as unknown as new () => ParserWithScopes
+  class Own extends WithScopes {
+    override enterScope(flags: number): void {
+      super.enterScope(flags)
+      const scope = this.scopeStack.at(-1)!
+      scope.var = new DeclaredNames()
+      scope.lexical = new DeclaredNames()
+      scope.functions = new DeclaredNames()
+    }
+  }
+  return Own as unknown as typeof Parser
+})
+
 function parseSource(
   source: string,
   sourceType: 'script' | 'module',
 ): { program: Program } | { problem: ScriptProblem } {
   try {
-    const program = parse(source, {
+    const program = ScriptParser.parse(source, {
       sourceType,
       // Later versions have `using`, which not every engine has.
       ecmaVersion: 2025,
@@ -187,12 +226,15 @@ const nameOf = ({ name, value }: Named): string => name ?? value!
 function asCommonJs(source: string, program: Program): string {
   const uses = countNames(program)
   const replacements = program.body.flatMap((node, at) => replacementOf(node, at, uses) ?? [])
-  const edits = replacements.flatMap(one => one.edits).sort((a, b) => b.start - a.start)
-  let text = source
+  const edits = replacements.flatMap(one => one.edits)
+  let text = ''
+  let kept = 0
   for (const { start, end, text: instead = '' } of edits) {
     const lineBreaks = source.slice(start, end).replace(/[^\n]/g, '')
-    text = text.slice(0, start) + instead + lineBreaks + text.slice(end)
+    text += source.slice(kept, start) + instead + lineBreaks
+    kept = end
   }
+  text += source.slice(kept)
   const head = `"use strict"; Object.defineProperty(exports, "__esModule", { value: true });`
   return [head, ...replacements.flatMap(one => one.before)].join(' ') + withoutHashBang(text)
 }

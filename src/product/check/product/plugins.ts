@@ -87,10 +87,10 @@ const EXPORTED = /(?<![.\w$])(?:module\.)?exports\.([\w$]+)\s*=(?!=)/g
 const EXPORTED_FUNCTION =
   /(?<![.\w$])(?:module\.exports\s*=(?!=)|export\s+default\b)\s*(?:async\b\s*)?(?:function\b|\([^()]*\)\s*=>)/g
 /**
- * Comments, and quoted text, which may look like a comment. An unterminated comment extends to the end of the text; otherwise each
- * `/*` would be searched to the end.
+ * Comments, and quoted text, which may look like a comment. An unterminated comment extends to the end of the text, and an escaped
+ * quotation mark begins no quoted text; otherwise each `/*` and each `\"` would be searched to the end.
  */
-const COMMENTS = /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*/g
+const COMMENTS = /(\\.|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*/g
 /**
  * Replaces comments by blanks, so that all offsets and lines remain. A pattern with `/*` looks like a comment too, so use it only
  * where overlooking something does no harm.
