@@ -97,10 +97,17 @@ export function canonicalDecimal(text: string): string | undefined {
   const [, sign, whole = '', fraction = ''] = match
   if (whole === '' && fraction === '') return undefined
   const digits = whole.replace(/^0+/, '')
-  const places = fraction.replace(/0+$/, '')
+  const places = withoutZerosAtEnd(fraction)
   if (digits.length > MOST_DECIMAL_DIGITS || places.length > MOST_DECIMAL_DIGITS) return undefined
   const value = `${digits || '0'}${places && `.${places}`}`
   return sign === '-' && value !== '0' ? `-${value}` : value
+}
+
+/** A pattern would search each zero of a long run to its end. */
+function withoutZerosAtEnd(digits: string): string {
+  let end = digits.length
+  while (digits[end - 1] === '0') end -= 1
+  return digits.slice(0, end)
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   rangeRecord,
 } from '../../../src/reference/data-tables/interpolation.ts'
 import { canonicalDecimal, sortableDecimal, typedValue } from '../../../src/reference/data-tables/values.ts'
+import { timesAsLong } from '../../support/scaling.ts'
 
 const digits = (most: number) =>
   fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: most }).map(list => list.join(''))
@@ -265,4 +266,12 @@ describe('operations of range tables', () => {
       name: 'b',
     })
   })
+})
+
+it('takes time in proportion to the zeros of a decimal, as of 8,192 in one cell', async () => {
+  const read = (zeros: number) => () => canonicalDecimal(`1.${'0'.repeat(zeros)}1`)
+  expect(canonicalDecimal('1.2000')).toBe('1.2')
+  expect(canonicalDecimal(`1.${'0'.repeat(8_000)}`)).toBe('1')
+  // With quadratic work, the large one would take seconds.
+  expect(await timesAsLong(read(1_000), read(32_000), { most: 100, leastMs: 2 })).toBeLessThan(100)
 })

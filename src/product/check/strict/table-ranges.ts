@@ -37,7 +37,7 @@ const NO_END = Number.POSITIVE_INFINITY
 
 /** Reads a bound. An empty cell, or a word for no bound, is `none`. */
 function boundOf(cell: string, none: number): number | undefined {
-  if (/^\s*(?:|\*|-|inf|infinity|unlimited|open|max|and more)\s*$/i.test(cell)) return none
+  if (/^(?:|\*|-|inf|infinity|unlimited|open|max|and more)$/i.test(cell.trim())) return none
   return isNumeric(cell) ? Number(cell) : undefined
 }
 
