@@ -68,8 +68,9 @@ function generatedIn(
   return generated
 }
 
+/** An escaped sign outside of quotes begins no quoted text: otherwise each of many would be searched to the end. */
 const CONTENT = new RegExp(
-  String.raw`"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|attr\(\s*([\w-]+)\s*\)` +
+  String.raw`\\.|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|attr\(\s*([\w-]+)\s*\)` +
     String.raw`|counter\(\s*([\w-]+)\s*(?:,\s*([\w-]+)\s*)?\)` +
     String.raw`|counters\(\s*([\w-]+)\s*,\s*(?:"([^"]*)"|'([^']*)')\s*(?:,\s*([\w-]+)\s*)?\)|\b(open|close)-quote\b`,
   'gis',

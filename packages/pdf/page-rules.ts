@@ -67,7 +67,8 @@ function sizeOf(text: string): Pick<PageRule, 'size' | 'orientation'> {
 const escapeHtml = (text: string): string =>
   text.replace(/[&<>]/g, sign => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign]!)
 
-const CONTENT = /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|counter\(\s*(page|pages)\s*(?:,[^)]*)?\)/gi
+/** An escaped sign outside of quotes begins no quoted text: otherwise each of many would be searched to the end. */
+const CONTENT = /\\.|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|counter\(\s*(page|pages)\s*(?:,[^)]*)?\)/gi
 
 /** Converts `"Page " counter(page) " of " counter(pages)` to HTML. */
 const contentOf = (text: string): string =>

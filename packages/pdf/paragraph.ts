@@ -157,7 +157,7 @@ export function paragraphBlock(
   for (const run of runs) if (run.fontSize !== style.fontSize || run.font !== undefined) run.strut = strut
   const last = runs.findLast(({ isControl }) => !isControl)!
   // A line break at the end of a block has no effect.
-  if (style.whiteSpace !== 'pre') last.text = last.text.replace(/ +$/, '').replace(/\n$/, '')
+  if (style.whiteSpace !== 'pre') last.text = withoutBlanksAtEnd(last.text).replace(/\n$/, '')
   const { runs: text, fromTheRight } = splitByDirection(runs, style.direction)
   if (isFirst && style.textIndent !== 0) text[0]!.indent = style.textIndent
   return {
@@ -166,6 +166,13 @@ export function paragraphBlock(
     ...(style.whiteSpace === 'pre' && { preserveLeadingSpaces: true, preserveTrailingSpaces: true }),
     ...(id !== undefined && { id }),
   }
+}
+
+/** A pattern would search each blank of a long run to its end. */
+function withoutBlanksAtEnd(text: string): string {
+  let end = text.length
+  while (text[end - 1] === ' ') end -= 1
+  return text.slice(0, end)
 }
 
 export const alignmentOf = ({ align }: Style, fromTheRight: boolean): string => {

@@ -49,8 +49,10 @@ export function readSheets(texts: readonly string[], budget: ConversionBudget): 
     }
   }
   const takeAtRule = (prelude: string, body: string, depth: number): void => {
-    if (/^@font-face$/i.test(prelude)) faces.push(...faceOf(body))
-    else if (PAGE.test(prelude)) {
+    if (/^@font-face$/i.test(prelude)) {
+      budget.count('rules')
+      faces.push(...faceOf(body))
+    } else if (PAGE.test(prelude)) {
       budget.count('rules')
       const name = PAGE.exec(prelude)![1]
       if (name === undefined) page = withPage(page, body)
@@ -109,20 +111,21 @@ const outsideBraces = (text: string): string => text.replace(/@[\w-]{1,30}\s*\{[
 function faceOf(body: string): FontFace[] {
   const { plain } = declarationsOf(body)
   const family = familyName(plain.get('font-family') ?? '')
-  const file = /url\(\s*["']?([^"')]+?)["']?\s*\)/i.exec(plain.get('src') ?? '')?.[1]
-  if (family === '' || file === undefined) return []
+  const file = unquoted(/url\(([^)]*)\)/i.exec(plain.get('src') ?? '')?.[1] ?? '')
+  if (family === '' || file === '') return []
   const weight = plain.get('font-weight') ?? ''
   const bold = /^bold/i.test(weight) || Number(weight) >= 600
-  return [{ family, bold, italic: /italic|oblique/i.test(plain.get('font-style') ?? ''), file: file.trim() }]
+  return [{ family, bold, italic: /italic|oblique/i.test(plain.get('font-style') ?? ''), file }]
 }
 
 /** Normalises the name of a family, which is compared without quotes and in lower case. */
-export const familyName = (text: string): string =>
+export const familyName = (text: string): string => unquoted(text).toLowerCase()
+
+const unquoted = (text: string): string =>
   text
     .trim()
     .replace(/^["']|["']$/g, '')
     .trim()
-    .toLowerCase()
 
 /** Yields, for each pair of braces, the text before it and its contents. */
 function* blocks(text: string): Generator<[string, string]> {

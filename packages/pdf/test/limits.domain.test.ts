@@ -21,6 +21,7 @@ test.each([
   ['characters', times(CONVERSION_LIMITS.characters + 1, 'x'), '400000 characters of text'],
   ['depth', times(120, '<div>'), '100 levels of nested elements'],
   ['rules', `<style>${times(1_001, 'p{color:red}')}</style>`, '1000 style rules'],
+  ['fonts', `<style>${times(1_001, '@font-face{font-family:a;src:url(a)}')}</style>`, '1000 style rules'],
   [
     'matches',
     `<style>${times(900, 'a b c d e f{color:red}')}</style>${times(60, '<f>')}${times(5_000, '<f></f>')}`,
@@ -175,4 +176,22 @@ test.each([
   ['a cell higher than a page', `<table><tr><td>${times(3_000, 'word ')}</td></tr></table>`],
 ])('renders %s as a PDF', async (_, html) => {
   expect((await render(html)).length).toBeGreaterThan(500)
+})
+
+test.each([
+  ['generated content', `<style>p::before{content:"${times(950, '\\"')}}</style>${times(2_500, '<p>x')}`],
+  [
+    'margin boxes',
+    `<style>${times(30, `@page{${times(20, `@top-left{content:"${times(950, '\\"')}}`)}}`)}</style>x`,
+  ],
+  [
+    'names of fonts',
+    `<style>${times(900, `@font-face{font-family:a;src:url(a${times(1_900, ' ')}b"c)}`)}</style>x`,
+  ],
+  ['blanks before the end of a paragraph', `<p style="white-space:pre-wrap">${times(100_000, ' ')}x`],
+])('spends little time on quotation marks and blanks that never end: %s', async (_, html) => {
+  const spent = processorClock()
+  await render(html).catch(() => undefined)
+  // Each would take more than 5 s if every quotation mark or blank were searched to the end of its text.
+  expect(spent()).toBeLessThan(4_000)
 })
