@@ -39,81 +39,17 @@ type Changes = {
   readonly added: readonly Added[]
 }
 
+/** The form that endorses a policy. It previews the endorsement before it can be issued or prepared. */
 export function Endorse({ policy, product, close }: TransactionProps): View {
-  const now = latestOf(policy)
-  const policyFields = product.fields as readonly Field[]
-  const [name, setName] = useState(product.endorsements[0]?.name ?? '')
-  const [from, setFrom] = useState(dayOf(usualStart(policy)))
-  const [reprice, setReprice] = useState(false)
-  const held = useMemo(() => current(policy.characteristics, now), [policy])
-  const before = useMemo(
-    () => ({
-      policy: filledFrom(policyFields, held),
-      exposures: insuredExposures(policy.exposures, product, now),
-    }),
-    [policy],
-  )
-  const [changes, change] = useState<Changes>({
-    policy: before.policy,
-    exposures: {},
-    ended: [],
-    added: [],
-  })
+  const entries = useEntries(policy, product)
   const previewing = usePreview(policy.locator, product)
   const submission = useSubmission(() => announceDone(DESK.endorsed), product)
   const preparing = useSubmission(() => announceDone(DESK.prepared), product)
   const uploads = useUploads(mediaOf(policy.modifications))
-  const asksReprice = product.endorsements.find(one => one.name === name)?.reprice === 'input'
-  /** Exposures of a large policy that the user opened, with their perils. */
-  const [inFull, keep] = useState<Readonly<Record<string, InsuredExposure>>>({})
-
-  const body = (): object => ({
-    endorsementName: name,
-    startTimestamp: beginOf(from),
-    ...changesOf(policyFields, before.policy, changes.policy),
-    ...exposuresRequest(product, before.exposures, inFull, changes),
-    ...(asksReprice && { reprice }),
-  })
   const { faults } = previewing
-  const exposureNode = (outlined: InsuredExposure): Child => {
-    const { locator } = outlined.exposure
-    return part(InsuredPart, {
-      key: locator,
-      policy,
-      product,
-      now,
-      insured: inFull[locator] ?? outlined,
-      isOpenAtFirst: before.exposures.length <= MOST_OPEN,
-      isEnded: changes.ended.includes(locator),
-      form: changes.exposures[locator] ?? outlined.form,
-      faults,
-      keep: insured => keep(kept => ({ ...kept, [locator]: insured })),
-      change: form => change({ ...changes, exposures: { ...changes.exposures, [locator]: form } }),
-      end: isOn =>
-        change({
-          ...changes,
-          ended: isOn ? [...changes.ended, locator] : changes.ended.filter(one => one !== locator),
-        }),
-    })
-  }
-  const holder = useHolder(policy.policyholderLocator)
-  const scope: Scope = {
-    kind: 'policy',
-    fields: policyFields,
-    values: changes.policy.values,
-    outer: holder && {
-      kind: 'policyholder',
-      values: holder,
-      fields: product.policyholderFields as readonly Field[],
-    },
-  }
-  const at = beginOf(from)
-  const history = historyOf(policy)
-  const times = {
-    policyStartTime: Number(policy.originalContractStartTimestamp),
-    termStartTime: termAt(history, history.steps.length - 1, at ?? now).start,
-    transactionEffectiveTime: at,
-  }
+  const scope = usePolicyScope(policy, product, entries)
+  const effectiveAt = beginOf(entries.from)
+  const path = policyPath(policy, 'endorsements')
   const form = part(TransactionForm, {
     title: DESK.endorse,
     policy,
@@ -121,60 +57,168 @@ export function Endorse({ policy, product, close }: TransactionProps): View {
     kind: 'endorsement',
     previewing,
     submission,
-    body,
+    body: () => endorsementRequest(product, entries),
     confirm: DESK.issueEndorsement,
     mayInvalidate: true,
-    isHeldUp: uploads.isUploading || from === '',
-    about: preview => differenceTable(policy, preview.policyWhenIssued, product, at ?? now),
-    request: (asked, preview) =>
-      previewedRequest('POST', policyPath(policy, 'endorsements'), { ...asked, state: 'issued' }, preview),
+    isHeldUp: uploads.isUploading || entries.from === '',
+    about: preview =>
+      differenceTable(policy, preview.policyWhenIssued, product, effectiveAt ?? latestOf(policy)),
+    request: (asked, preview) => previewedRequest('POST', path, { ...asked, state: 'issued' }, preview),
     more: asked =>
-      confirmation(preparing, DESK.prepare, {
-        method: 'POST',
-        path: policyPath(policy, 'endorsements'),
-        body: { ...asked, state: 'quoted' },
-      }),
+      confirmation(preparing, DESK.prepare, { method: 'POST', path, body: { ...asked, state: 'quoted' } }),
     children: [
-      selectInput(
-        DESK.endorsementType,
-        product.endorsements.map((one): Option => [one.name, one.displayName]),
-        name,
-        setName,
-      ),
-      dayInput(DESK.from, from, setFrom, {
-        isRequired: true,
-        fault: faults.get('endorsement.startTimestamp'),
-      }),
-      asksReprice && checkInput(DESK.reprice, reprice, setReprice),
-      h(
-        'details',
-        { class: 'card', open: true, key: 'policy' },
-        h('summary', {}, DESK.ofPolicy),
-        scopeProvider(
-          scope.outer,
-          part(Fields, {
-            fields: policyFields,
-            faults,
-            place: 'policy',
-            kind: 'policy',
-            filled: changes.policy,
-            change: (filled: Filled) => change({ ...changes, policy: filled }),
-          }),
-        ),
-      ),
-      scopeProvider(
-        scope,
-        before.exposures.map(exposureNode),
-        part(AddedExposures, {
-          product,
-          faults,
-          added: changes.added,
-          change: (added: readonly Added[]) => change({ ...changes, added }),
-        }),
-      ),
+      ...endorsementInputs(product, entries, faults),
+      policyInputs(entries, faults, scope),
+      exposureInputs(policy, product, entries, faults, scope),
     ],
   })
-  return withSurroundings({ times, jurisdictionField: product.jurisdictionField }, uploads.within(form))
+  const surroundings = { times: timesOf(policy, effectiveAt), jurisdictionField: product.jurisdictionField }
+  return withSurroundings(surroundings, uploads.within(form))
+}
+
+/** Keeps what the user enters, and the values before it. */
+function useEntries(policy: Policy, product: ProductDetail) {
+  const fields = product.fields as readonly Field[]
+  const [name, setName] = useState(product.endorsements[0]?.name ?? '')
+  const [from, setFrom] = useState(dayOf(usualStart(policy)))
+  const [reprice, setReprice] = useState(false)
+  const before = useMemo(() => {
+    const now = latestOf(policy)
+    return {
+      policy: filledFrom(fields, current(policy.characteristics, now)),
+      exposures: insuredExposures(policy.exposures, product, now),
+    }
+  }, [policy])
+  const [changes, setChanges] = useState<Changes>({
+    policy: before.policy,
+    exposures: {},
+    ended: [],
+    added: [],
+  })
+  /** Exposures of a large policy that the user opened, with their perils. */
+  const [inFull, setInFull] = useState<Readonly<Record<string, InsuredExposure>>>({})
+  const asksReprice = product.endorsements.find(kind => kind.name === name)?.reprice === 'input'
+  return {
+    ...{ fields, name, setName, from, setFrom, asksReprice, reprice, setReprice },
+    ...{ before, changes, setChanges, inFull, setInFull },
+  }
+}
+
+type Entries = ReturnType<typeof useEntries>
+
+/** Builds the body of the request: the effective time and everything that differs from the policy. */
+function endorsementRequest(product: ProductDetail, entries: Entries): object {
+  const { fields, name, from, asksReprice, reprice, before, changes, inFull } = entries
+  return {
+    endorsementName: name,
+    startTimestamp: beginOf(from),
+    ...changesOf(fields, before.policy, changes.policy),
+    ...exposuresRequest(product, before.exposures, inFull, changes),
+    ...(asksReprice && { reprice }),
+  }
+}
+
+/** Returns the times that rules of fields may depend on, for an endorsement that takes effect at `effectiveAt`. */
+function timesOf(policy: Policy, effectiveAt: number | undefined) {
+  const history = historyOf(policy)
+  const term = termAt(history, history.steps.length - 1, effectiveAt ?? latestOf(policy))
+  return {
+    policyStartTime: Number(policy.originalContractStartTimestamp),
+    termStartTime: term.start,
+    transactionEffectiveTime: effectiveAt,
+  }
+}
+
+/** Returns the values of the policy and its policyholder, on which the choices of inner fields may depend. */
+function usePolicyScope(policy: Policy, product: ProductDetail, { fields, changes }: Entries): Scope {
+  const holder = useHolder(policy.policyholderLocator)
+  return {
+    kind: 'policy',
+    fields,
+    values: changes.policy.values,
+    outer: holder && {
+      kind: 'policyholder',
+      values: holder,
+      fields: product.policyholderFields as readonly Field[],
+    },
+  }
+}
+
+/** The inputs of the endorsement itself: its type, its effective day, and whether everything is priced again. */
+function endorsementInputs(product: ProductDetail, entries: Entries, faults: Faults): readonly Child[] {
+  const { name, setName, from, setFrom, asksReprice, reprice, setReprice } = entries
+  return [
+    selectInput(
+      DESK.endorsementType,
+      product.endorsements.map((kind): Option => [kind.name, kind.displayName]),
+      name,
+      setName,
+    ),
+    dayInput(DESK.from, from, setFrom, { isRequired: true, fault: faults.get('endorsement.startTimestamp') }),
+    asksReprice && checkInput(DESK.reprice, reprice, setReprice),
+  ]
+}
+
+/** The fields of the policy's own data. */
+function policyInputs(entries: Entries, faults: Faults, scope: Scope): Child {
+  const { fields, changes, setChanges } = entries
+  return h(
+    'details',
+    { class: 'card', open: true, key: 'policy' },
+    h('summary', {}, DESK.ofPolicy),
+    scopeProvider(
+      scope.outer,
+      part(Fields, {
+        fields,
+        faults,
+        place: 'policy',
+        kind: 'policy',
+        filled: changes.policy,
+        change: (filled: Filled) => setChanges({ ...changes, policy: filled }),
+      }),
+    ),
+  )
+}
+
+/** The exposures of the policy, followed by those that the endorsement adds. */
+function exposureInputs(
+  policy: Policy,
+  product: ProductDetail,
+  { before, changes, setChanges, inFull, setInFull }: Entries,
+  faults: Faults,
+  scope: Scope,
+): Child {
+  const exposureInput = (outlined: InsuredExposure): Child => {
+    const { locator } = outlined.exposure
+    return part(InsuredPart, {
+      key: locator,
+      policy,
+      product,
+      now: latestOf(policy),
+      insured: inFull[locator] ?? outlined,
+      isOpenAtFirst: before.exposures.length <= MOST_OPEN,
+      isEnded: changes.ended.includes(locator),
+      form: changes.exposures[locator] ?? outlined.form,
+      faults,
+      keep: insured => setInFull(kept => ({ ...kept, [locator]: insured })),
+      change: form => setChanges({ ...changes, exposures: { ...changes.exposures, [locator]: form } }),
+      end: isOn =>
+        setChanges({
+          ...changes,
+          ended: isOn ? [...changes.ended, locator] : changes.ended.filter(ended => ended !== locator),
+        }),
+    })
+  }
+  return scopeProvider(
+    scope,
+    before.exposures.map(exposureInput),
+    part(AddedExposures, {
+      product,
+      faults,
+      added: changes.added,
+      change: (added: readonly Added[]) => setChanges({ ...changes, added }),
+    }),
+  )
 }
 
 /** Builds the request's changes of exposures. `inFull` has the exposures of a large policy that the user opened, by locator. */
@@ -184,15 +228,15 @@ function exposuresRequest(
   inFull: Readonly<Record<string, InsuredExposure>>,
   changes: Changes,
 ): object {
-  const updates = exposures.flatMap(one => {
-    const { locator } = one.exposure
+  const updates = exposures.flatMap(outlined => {
+    const { locator } = outlined.exposure
     if (changes.ended.includes(locator)) return []
-    return exposureChanges(inFull[locator] ?? one, changes.exposures[locator] ?? one.form)
+    return exposureChanges(inFull[locator] ?? outlined, changes.exposures[locator] ?? outlined.form)
   })
   return {
     ...(updates.length > 0 && { updateExposures: updates }),
     ...(changes.added.length > 0 && {
-      addExposures: changes.added.map(one => exposureRequest(product, one)),
+      addExposures: changes.added.map(added => exposureRequest(product, added)),
     }),
     ...(changes.ended.length > 0 && { endExposures: changes.ended }),
   }

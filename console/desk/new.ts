@@ -14,6 +14,7 @@ import { type Added, AddedExposures, exposureRequest } from './exposures.ts'
 import { Fields } from './fields.ts'
 import { beginOf, checkInput, dayInput, dayOf, type Option, selectInput } from './inputs.ts'
 import { useUploads } from './media.ts'
+import type { Faults } from './places.ts'
 import { confirmation, useSubmission } from './submission.ts'
 import { type Filled, missingFields, NOTHING, newRecordFields } from './values.ts'
 import { FORMS } from './words.ts'
@@ -107,99 +108,132 @@ type QuoteShown = {
   readonly choices: readonly Option[]
 }
 
+/** The form for a quote. It saves the quote as a draft or finished. */
 function NewQuote({ holder, product, choices }: QuoteShown): View {
-  const fields = product.fields as readonly Field[]
-  const [start, setStart] = useState(dayOf(Date.now()))
-  const [end, setEnd] = useState(aYearAfter(dayOf(Date.now())))
-  const [schedule, setSchedule] = useState(product.paymentSchedules[0]?.name ?? '')
-  const [filled, fill] = useState<Filled>(NOTHING)
-  const [added, add] = useState<readonly Added[]>([])
-  const [isDraft, keepDraft] = useState(false)
+  const entries = useQuoteEntries(product)
+  const { start, end, isDraft, filled, added } = entries
   const submission = useSubmission<Policy>(
     ({ locator }) => openRecord(`#/policy/${encodeURIComponent(locator)}/quotes`, DESK.quoteSaved),
     product,
   )
-  const { faults } = submission
   const stays = useUnsaved((filled !== NOTHING || added.length > 0) && submission.state !== 'done')
   const uploads = useUploads()
-  const policyholder: Scope = {
-    kind: 'policyholder',
-    values: holder.entity.values,
-    fields: product.policyholderFields as readonly Field[],
-  }
-  const policy: Scope = { kind: 'policy', fields, values: filled.values, outer: policyholder }
-  const begin = beginOf(start)
-  const times = { policyStartTime: begin, termStartTime: begin, transactionEffectiveTime: begin }
   const address = `#/new/quote/${encodeURIComponent(holder.locator)}`
+  const productInput =
+    choices.length > 1 &&
+    // The key shows the present product again if the user chose another and then stayed.
+    part(ProductChoice, { key: `product ${stays}`, choices, chosen: product.name, address })
+  const { faults } = submission
   return page(
     DESK.newQuote,
-    h(
-      'p',
-      { class: 'soft' },
-      `${DESK.policyholder}: `,
-      h(
-        'a',
-        { href: `#/policyholder/${encodeURIComponent(holder.locator)}` },
-        personName(holder.entity.values),
-      ),
-    ),
+    holderLine(holder),
     h(
       'form',
       { novalidate: true, input: submission.forget, submit: event => event.preventDefault() },
       h(
         'fieldset',
         { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
-        h(
-          'div',
-          { class: 'fields' },
-          choices.length > 1 &&
-            // The key shows the present product again if the user chose another and then stayed.
-            part(ProductChoice, { key: `product ${stays}`, choices, chosen: product.name, address }),
-          dayInput(DESK.starts, start, setStart, {
-            isRequired: true,
-            fault: faults.get('policyStartTimestamp'),
-          }),
-          dayInput(DESK.termEnds, end, setEnd, { isRequired: true, fault: faults.get('policyEndTimestamp') }),
-          selectInput(
-            DESK.schedule,
-            product.paymentSchedules.map(({ name, displayName }): Option => [name, displayName]),
-            schedule,
-            setSchedule,
-          ),
-        ),
+        h('div', { class: 'fields' }, productInput, ...termInputs(product, entries, faults)),
         h('h2', {}, DESK.ofPolicy),
         withSurroundings(
-          { times, jurisdictionField: product.jurisdictionField },
-          uploads.within(
-            scopeProvider(
-              policyholder,
-              part(Fields, { fields, filled, change: fill, faults, place: 'policy', kind: 'policy' }),
-            ),
-            h('h2', {}, DESK.insured),
-            scopeProvider(policy, part(AddedExposures, { product, added, change: add, faults })),
-          ),
+          { times: timesOf(beginOf(start)), jurisdictionField: product.jurisdictionField },
+          uploads.within(...insuredInputs(holder, product, entries, faults)),
         ),
-        checkInput(DESK.saveDraft, isDraft, keepDraft),
+        checkInput(DESK.saveDraft, isDraft, entries.setDraft),
       ),
     ),
     confirmation(
       submission,
       isDraft ? DESK.saveDraft : DESK.quote,
-      {
-        method: 'POST',
-        path: '/policy',
-        body: {
-          policyholderLocator: holder.locator,
-          productName: product.name,
-          policyStartTimestamp: begin,
-          policyEndTimestamp: beginOf(end),
-          ...(schedule !== '' && { paymentScheduleName: schedule }),
-          ...newRecordFields(fields, filled),
-          exposures: added.map(one => exposureRequest(product, one)),
-          finalize: !isDraft,
-        },
-      },
+      { method: 'POST', path: '/policy', body: quoteRequest(holder, product, entries) },
       !uploads.isUploading && start !== '' && end !== '',
     ),
   )
+}
+
+/** Keeps what the user enters: the term, the schedule, the policy's values and its exposures. */
+function useQuoteEntries(product: ProductDetail) {
+  const [start, setStart] = useState(dayOf(Date.now()))
+  const [end, setEnd] = useState(aYearAfter(dayOf(Date.now())))
+  const [schedule, setSchedule] = useState(product.paymentSchedules[0]?.name ?? '')
+  const [filled, setFilled] = useState<Filled>(NOTHING)
+  const [added, setAdded] = useState<readonly Added[]>([])
+  const [isDraft, setDraft] = useState(false)
+  return {
+    ...{ start, setStart, end, setEnd, schedule, setSchedule },
+    ...{ filled, setFilled, added, setAdded, isDraft, setDraft },
+  }
+}
+
+type QuoteEntries = ReturnType<typeof useQuoteEntries>
+
+/** Builds the body of the request. The quote is a draft unless it is finalized. */
+function quoteRequest(holder: Policyholder, product: ProductDetail, entries: QuoteEntries): object {
+  const { start, end, schedule, filled, added, isDraft } = entries
+  return {
+    policyholderLocator: holder.locator,
+    productName: product.name,
+    policyStartTimestamp: beginOf(start),
+    policyEndTimestamp: beginOf(end),
+    ...(schedule !== '' && { paymentScheduleName: schedule }),
+    ...newRecordFields(product.fields as readonly Field[], filled),
+    exposures: added.map(exposure => exposureRequest(product, exposure)),
+    finalize: !isDraft,
+  }
+}
+
+const timesOf = (begin: number | undefined) => ({
+  policyStartTime: begin,
+  termStartTime: begin,
+  transactionEffectiveTime: begin,
+})
+
+/** The policyholder's name, with a link. */
+function holderLine(holder: Policyholder): View {
+  const href = `#/policyholder/${encodeURIComponent(holder.locator)}`
+  return h(
+    'p',
+    { class: 'soft' },
+    `${DESK.policyholder}: `,
+    h('a', { href }, personName(holder.entity.values)),
+  )
+}
+
+/** The inputs of the term and of its payment schedule. */
+function termInputs(product: ProductDetail, entries: QuoteEntries, faults: Faults): readonly Child[] {
+  const { start, setStart, end, setEnd, schedule, setSchedule } = entries
+  return [
+    dayInput(DESK.starts, start, setStart, { isRequired: true, fault: faults.get('policyStartTimestamp') }),
+    dayInput(DESK.termEnds, end, setEnd, { isRequired: true, fault: faults.get('policyEndTimestamp') }),
+    selectInput(
+      DESK.schedule,
+      product.paymentSchedules.map(({ name, displayName }): Option => [name, displayName]),
+      schedule,
+      setSchedule,
+    ),
+  ]
+}
+
+/** The fields of the policy's own data, followed by its exposures. */
+function insuredInputs(
+  holder: Policyholder,
+  product: ProductDetail,
+  { filled, setFilled, added, setAdded }: QuoteEntries,
+  faults: Faults,
+): readonly Child[] {
+  const fields = product.fields as readonly Field[]
+  const policyholder: Scope = {
+    kind: 'policyholder',
+    values: holder.entity.values,
+    fields: product.policyholderFields as readonly Field[],
+  }
+  const policy: Scope = { kind: 'policy', fields, values: filled.values, outer: policyholder }
+  return [
+    scopeProvider(
+      policyholder,
+      part(Fields, { fields, filled, change: setFilled, faults, place: 'policy', kind: 'policy' }),
+    ),
+    h('h2', {}, DESK.insured),
+    scopeProvider(policy, part(AddedExposures, { product, added, change: setAdded, faults })),
+  ]
 }
