@@ -16,6 +16,7 @@ export async function login(
   const { env } = run.terminal
   const kept = readSignIns(env)
   const address = requireAddress(given ?? env.BINDERY_URL ?? kept?.address)
+  await assertServiceResponds(address, run)
   const signIn = token
     ? await withToken(address, tenant, run)
     : await withPassword(address, { tenant, username: user }, run)
@@ -37,6 +38,18 @@ function requireAddress(address: string | undefined): string {
   if (address === undefined)
     throw usage("Give the address of the service, for example 'bindery login http://localhost:8787'.")
   return serviceAddress(address)
+}
+
+/**
+ * Throws before a secret is typed if nothing responds at the address. Every response will do: a proxy may answer this path itself,
+ * and signing in reports what is wrong with a service.
+ */
+async function assertServiceResponds(address: string, { terminal }: Run): Promise<void> {
+  try {
+    await connect(address, terminal).get('/v1/ping', { parseAs: 'text' })
+  } catch (problem) {
+    if (!(problem instanceof BinderyError)) throw problem
+  }
 }
 
 async function withPassword(
