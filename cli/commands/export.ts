@@ -23,6 +23,17 @@ const FILE_OF: Readonly<Record<string, Kind>> = {
   journal: 'journal',
 }
 
+/** What one record of a kind is called. Auxiliary data and lines of the journal have no singular. */
+const NOUN_OF: Readonly<Record<Kind, string>> = {
+  policyholders: 'policyholder',
+  policies: 'policy',
+  disbursements: 'disbursement',
+  auxData: 'auxData',
+  quickQuotes: 'quickQuote',
+  notes: 'note',
+  journal: 'journal',
+}
+
 /** Kinds whose lines name files. */
 const WITH_FILES: readonly Kind[] = ['policyholders', 'policies']
 
@@ -76,7 +87,7 @@ export async function exportAll({ out, files: isWithFiles }: ExportOptions, run:
   save()
   show(run, { ok: true, out, changed, files, ...(isWithFiles && { downloaded }) }, () =>
     [
-      ...KINDS.map(kind => `${files[kind].records} ${kind}`),
+      ...KINDS.map(kind => countText(files[kind].records, NOUN_OF[kind], kind)),
       `${changed} changed during or since the export`,
       ...(isWithFiles ? [`${countText(downloaded, 'file')} downloaded`] : []),
     ]
