@@ -8,7 +8,7 @@ import { countText } from '../src/kernel/text.ts'
 import { noCalls } from '../src/platform/calls.ts'
 import type { Place } from '../src/platform/tenancy/places.ts'
 import { readQuotas, shareOf } from '../src/platform/tenancy/quotas.ts'
-import { agentsAreAllowed, readTenant, type Tenant } from '../src/platform/tenancy.ts'
+import { readTenant, type Tenant } from '../src/platform/tenancy.ts'
 import {
   addShards,
   createTenant,
@@ -33,6 +33,7 @@ import {
 } from './environments.ts'
 import { PLACE_OPTIONS, placeOfOptions } from './place-options.ts'
 import { readSecrets, readSettings } from './settings.ts'
+import { factsOf, listingOf } from './tenants/facts.ts'
 import { moveTenant } from './tenants/move.ts'
 import { restoreTenant, timeToRestore } from './tenants/restore.ts'
 import { suspend } from './tenants/suspend.ts'
@@ -75,26 +76,6 @@ async function tenantNamed(env: Env, name: string): Promise<Tenant> {
   const tenant = await readTenant(env, { name }, noCalls())
   if (!tenant) throw new Error(`There is no tenant '${name}'. To list all tenants: npm run tenant -- list.`)
   return tenant
-}
-
-const HOUR_MS = 3_600_000
-
-/** Facts about a tenant for operators, with labels. */
-function factsOf(tenant: Tenant): [label: string, value: string][] {
-  const { name, type, hostName, locator, place, suspension, clockOffsetMs, quotas, allowedOrigins } = tenant
-  const facts: [string, string | undefined][] = [
-    ['name', name],
-    ['type', type],
-    ['host name', hostName],
-    ['locator', locator],
-    ['place', place || 'anywhere'],
-    ['state', suspension ? `suspended: ${suspension.reason}` : 'served'],
-    ['clock', clockOffsetMs > 0 ? `${(clockOffsetMs / HOUR_MS).toFixed(1)} hours ahead` : undefined],
-    ['quotas', quotas && JSON.stringify(quotas)],
-    ['origins', allowedOrigins?.join(' ')],
-    ['agents', agentsAreAllowed(tenant) ? 'are allowed' : 'are not allowed'],
-  ]
-  return facts.filter((fact): fact is [string, string] => fact[1] !== undefined)
 }
 
 type Command = (env: Env, name: string, rest: readonly string[], values: Values) => Promise<void>
@@ -239,9 +220,7 @@ function requireToOption(to: string | undefined): string {
 const TAKES_MORE: ReadonlySet<string> = new Set(['shards', 'quota'])
 
 async function list(env: Env): Promise<void> {
-  console.log(['NAME', 'TYPE', 'HOST NAME', 'LOCATOR', 'PLACE', 'DATABASES'].join('\t'))
-  for (const { name, type, hostName, locator, place, shards } of await listTenants(env))
-    console.log([name, type, hostName, locator, place || '-', shards.length].join('\t'))
+  for (const line of listingOf(await listTenants(env))) console.log(line)
 }
 
 /** Returns what is wrong with the arguments of a command that cannot be carried out. */
