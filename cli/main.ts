@@ -74,9 +74,19 @@ export function programOf(terminal: Terminal, act: Act): Command {
     .helpCommand(false)
     .addHelpText('after', `\n${EXIT_CODES}\ndocs/cli.md has examples.`)
 
-  const command = (parent: Command, usage: string, summary: string): Command =>
-    parent.command(usage).description(summary).option('--json', 'print JSON, for programs')
+  addProductCommands(program, act)
+  addEditorCommands(program, act)
+  addBookCommands(program, act)
+  addServiceCommands(program, act)
+  return program
+}
 
+/** Adds a command, with the option that all commands have. */
+const command = (parent: Command, usage: string, summary: string): Command =>
+  parent.command(usage).description(summary).option('--json', 'print JSON, for programs')
+
+/** Commands that create, check, price and compare a configuration without a service. */
+function addProductCommands(program: Command, act: Act): void {
   command(program, 'new <name>', 'create a folder with a configuration to start from').action(
     async (name: string) => {
       const { newConfiguration } = await import('./commands/new.ts')
@@ -132,6 +142,10 @@ export function programOf(terminal: Terminal, act: Act): Command {
       const { diff } = await import('./commands/diff.ts')
       await act(run => diff(old, now, options, run))
     })
+}
+
+/** Commands that print what editors need. */
+function addEditorCommands(program: Command, act: Act): void {
   command(program, 'schema [file]', 'print JSON Schemas, which editors use to complete and check files')
     .option('--out <dir>', 'write all schemas to this folder')
     .option('--into <dir>', 'write them next to this configuration, and refer to them in its files')
@@ -146,6 +160,10 @@ export function programOf(terminal: Terminal, act: Act): Command {
       const { types } = await import('./commands/types.ts')
       await act(async run => types(options, run))
     })
+}
+
+/** Commands that read and compare the policies of a tenant. */
+function addBookCommands(program: Command, act: Act): void {
   command(program, 'impact <new>', 'compare the prices of policies now and with another configuration')
     .requiredOption('--book <file>', "a file of 'book export', or migration requests")
     .option('--old <configuration>', 'compare with this configuration instead of recorded prices')
@@ -180,6 +198,10 @@ export function programOf(terminal: Terminal, act: Act): Command {
       const { exportAll } = await import('./commands/export.ts')
       await act(run => exportAll(options, run))
     })
+}
+
+/** Commands that sign in to a service, deploy to it, follow it and fill it. */
+function addServiceCommands(program: Command, act: Act): void {
   command(
     program,
     'login [address]',
@@ -225,7 +247,6 @@ export function programOf(terminal: Terminal, act: Act): Command {
       const { importAll } = await import('./commands/import.ts')
       await act(run => importAll(dir, options, run))
     })
-  return program
 }
 
 const versionOfPackage = (): string =>
