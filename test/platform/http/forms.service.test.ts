@@ -32,6 +32,8 @@ const call = mounted([
 
 /** Resolves when the uploads to `/hold` may be answered. */
 let held = Promise.resolve()
+/** How many uploads to `/hold` wait for `held` or have been answered. */
+let holding = 0
 const hold = mounted([
   forAdministration('Test').post('/hold', {
     permission: 'deployments.deploy',
@@ -39,6 +41,7 @@ const hold = mounted([
     form: { schema: z.object({ zipFile: z.unknown() }), file: 'zipFile', largestFileBytes: 8 * 1_048_576 },
     answer: { description: '', schema: z.unknown() },
     handle: async ({ file }) => {
+      holding += 1
       await held
       return file?.bytes.length
     },
@@ -212,11 +215,18 @@ describe('Large files', () => {
     async (_, chunked) => {
       const goOn = Promise.withResolvers<void>()
       held = goOn.promise
-      const all = Promise.all(Array.from({ length: 4 }, () => large(chunked)))
+      holding = 0
+      let replied = 0
+      const all = Array.from({ length: 4 }, async () => {
+        const reply = await large(chunked)
+        replied += 1
+        return reply
+      })
       const small = large(chunked, 1_048_576)
-      await new Promise(resolve => setTimeout(resolve, 500))
+      // The small file and two large ones are being handled, and the other two have been rejected.
+      await expect.poll(() => ({ holding, replied })).toEqual({ holding: 3, replied: 2 })
       goOn.resolve()
-      const replies = await all
+      const replies = await Promise.all(all)
       expect(replies.map(({ status }) => status).sort()).toEqual([200, 200, 503, 503])
       const refused = replies.find(({ status }) => status === 503)!
       expect([refused.json().code, refused.headers.get('retry-after')]).toEqual(['overloaded', '5'])

@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { processRunner } from '../../../src/extension/plugins/runners/process-runner.ts'
 import { HEADERS, PATHS } from '../../../src/extension/plugins/runners/runner-protocol.ts'
@@ -108,15 +107,16 @@ describe('the plugin runner', () => {
   it('runs one call of a tenant at a time, and calls of another tenant meanwhile', async () => {
     const { runner } = direct
     // Longer than the start of a process, because on a busy computer the neighbour's process may have to start meanwhile.
-    const busy = 'let x = 0; for (let i = 0; i < 1e7; i++) x += i; return x'
+    const busy = 'let x = 0; for (let i = 0; i < 2e7; i++) x += i; return x'
     const ended: string[] = []
     const run = async (tenant: string, name: string, body: string) => {
       await timed(runner, programOf(tenant, body), ENOUGH_MS)
       ended.push(name)
     }
     // The second call waits for the first, although it could be done immediately.
+    const isBusy = busySince(direct.pid()!)
     const first = run('one-tenant', 'long', busy)
-    await sleep(50)
+    await expect.poll(isBusy).toBe(true)
     await Promise.all([
       first,
       run('one-tenant', 'short', 'return 1'),
@@ -131,9 +131,10 @@ describe('the plugin runner', () => {
     const before = direct.pid()!
     const cells = childrenOf(before)
     // Longer than the time until the runner is killed.
-    const program = programOf('killed', 'let x = 0; for (let i = 0; i < 5e6; i++) x += i; return "done"')
+    const program = programOf('killed', 'let x = 0; for (let i = 0; i < 1e7; i++) x += i; return "done"')
+    const isBusy = busySince(before)
     const call = timed(runner, program, ENOUGH_MS)
-    await sleep(100)
+    await expect.poll(isBusy).toBe(true)
     process.kill(before, 'SIGKILL')
     expect((await call).outcome).toMatchObject({ value: 'done' })
     expect(direct.pid()).not.toBe(before)
@@ -153,8 +154,9 @@ describe('the plugin runner', () => {
     const other = await directRunner({})
     const pid = other.pid()!
     const cells = childrenOf(pid)
+    const isBusy = busySince(pid)
     const call = other.runner.run(programOf('last', FOR_HOURS), CALL).catch(() => undefined)
-    await sleep(200)
+    await expect.poll(isBusy).toBe(true)
     await other.stop()
     await call
     await expect.poll(() => [pid, ...cells].filter(isAlive)).toEqual([])
@@ -167,10 +169,11 @@ describe('the plugin runner', () => {
     const [line] = (await once(alone.stdout, 'data')) as [Buffer]
     const address = `http://127.0.0.1:${(JSON.parse(line.toString()) as { port: number }).port}`
     const program = programOf('left', FOR_HOURS)
+    const isBusy = busySince(alone.pid!)
     const call = processRunner({ address, secret })
       .run(program, CALL, ENOUGH_MS)
       .catch(() => undefined)
-    await expect.poll(() => childrenOf(alone.pid!).some(isBusy)).toBe(true)
+    await expect.poll(isBusy).toBe(true)
     const children = childrenOf(alone.pid!)
     alone.kill('SIGKILL')
     await call
@@ -178,10 +181,19 @@ describe('the plugin runner', () => {
   })
 })
 
-/** Whether the process has used more than a second of processor time. Starting takes less. */
-const isBusy = (pid: number): boolean => {
-  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ').slice(11, 13)
-  return Number(user) + Number(system) > 100
+/** The processor time that each process of tenant code has used, in ticks of 10 ms, by process id. */
+const ticksOf = (runnerPid: number): ReadonlyMap<number, number> =>
+  new Map(
+    childrenOf(runnerPid).map(pid => {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+      return [pid, Number(stat[11]) + Number(stat[12])]
+    }),
+  )
+
+/** Returns a function that says whether tenant code has run for half a second since. The start of a process takes less. */
+function busySince(runnerPid: number): () => boolean {
+  const before = ticksOf(runnerPid)
+  return () => [...ticksOf(runnerPid)].some(([pid, ticks]) => ticks - (before.get(pid) ?? 0) > 50)
 }
 
 const isAlive = (pid: number): boolean => {
