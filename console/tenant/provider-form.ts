@@ -3,8 +3,9 @@ import { useState } from 'preact/hooks'
 import type { AsRead } from '../api.ts'
 import { Dialog } from '../desk/dialog.ts'
 import { checkInput, textInput } from '../desk/inputs.ts'
+import type { Faults } from '../desk/places.ts'
 import { announceDone, confirmation, useSubmission } from '../desk/submission.ts'
-import { h, part, type View } from '../element.ts'
+import { type Child, h, part, type View } from '../element.ts'
 import type { IdentityProvider, Role } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { roleName } from './permission-list.ts'
@@ -24,41 +25,15 @@ type FormShown = {
 
 const NO_MAPPING: Mapping = { claim: '', value: '', roles: [] }
 
+/** The form that creates an identity provider, or changes one. */
 export function ProviderForm({ asRead, taken, roles, close }: FormShown): View {
   const provider = asRead?.body
-  const [name, setName] = useState(provider?.name ?? '')
-  const [typed, setTyped] = useState({
-    label: provider?.label ?? '',
-    issuer: provider?.issuer ?? '',
-    clientId: provider?.clientId ?? '',
-    clientSecret: '',
-    audience: provider?.audience ?? '',
-    scopes: provider?.scopes.join(' ') ?? '',
-  })
-  const [removesSecret, removeSecret] = useState(false)
-  const [replacesPasswords, replacePasswords] = useState(provider?.replacesPasswords ?? false)
-  const [mappings, map] = useState<readonly Mapping[]>(provider?.mappings ?? [NO_MAPPING])
+  const entries = useEntries(provider)
+  const { name, typed, removesSecret, replacesPasswords, mappings } = entries
   const submission = useSubmission(() =>
     announceDone(provider ? WORDS.isChanged(name) : WORDS.isMade(name.trim())),
   )
-  const isBusy = submission.state === 'sending' || submission.state === 'lost'
   const isTaken = provider === undefined && taken.includes(name.trim())
-
-  const field = (key: keyof typeof typed, more: { hint?: string; isSecret?: boolean } = {}): View =>
-    textInput(WORDS.fields[key], typed[key], text => setTyped(before => ({ ...before, [key]: text })), {
-      ...more,
-      fault: submission.faults.get(key),
-    })
-  const changeMapping = (at: number, changes: Partial<Mapping>): void => {
-    submission.forget()
-    map(all => all.map((one, other) => (other === at ? { ...one, ...changes } : one)))
-  }
-
-  const isReady =
-    [name, typed.issuer, typed.clientId].every(text => text.trim() !== '') &&
-    !isTaken &&
-    mappings.length > 0 &&
-    mappings.every(({ claim, value, roles: given }) => claim.trim() && value.trim() && given.length > 0)
   return part(Dialog, {
     title: provider ? WORDS.changeTitle(name) : WORDS.make,
     close,
@@ -69,42 +44,12 @@ export function ProviderForm({ asRead, taken, roles, close }: FormShown): View {
         { novalidate: true, input: submission.forget, submit: event => event.preventDefault() },
         h(
           'fieldset',
-          { class: 'plain', disabled: isBusy },
-          provider === undefined &&
-            textInput(WORDS.name, name, setName, {
-              hint: WORDS.nameHint,
-              fault: isTaken ? WORDS.isTaken : submission.faults.get('name'),
-            }),
-          field('label', { hint: WORDS.labelHint }),
-          field('issuer', { hint: WORDS.issuerHint }),
-          field('clientId'),
-          field('clientSecret', {
-            hint: provider?.hasClientSecret ? WORDS.secretStays : WORDS.secretHint,
-            isSecret: true,
-          }),
-          provider?.hasClientSecret && checkInput(WORDS.removeSecret, removesSecret, removeSecret),
-          field('audience', { hint: WORDS.audienceHint }),
-          field('scopes', { hint: WORDS.scopesHint }),
-          mappings.map((mapping, at) =>
-            mappingFields({
-              mapping,
-              at,
-              roles,
-              fault: key => submission.faults.get(`mappings.${at}.${key}`),
-              change: changes => changeMapping(at, changes),
-              ...(mappings.length > 1 && {
-                remove: () => map(all => all.filter((_, other) => other !== at)),
-              }),
-            }),
-          ),
-          h(
-            'button',
-            { type: 'button', class: 'quiet', click: () => map(all => [...all, NO_MAPPING]) },
-            WORDS.addMapping,
-          ),
+          { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
+          ...providerInputs(provider, entries, isTaken, submission.faults),
+          ...mappingInputs(entries, roles, submission),
           checkInput(WORDS.replacesPasswords, replacesPasswords, isOn => {
             submission.forget()
-            replacePasswords(isOn)
+            entries.setReplacesPasswords(isOn)
           }),
           h('p', { class: 'soft small' }, WORDS.replacesAbout),
         ),
@@ -119,10 +64,98 @@ export function ProviderForm({ asRead, taken, roles, close }: FormShown): View {
           body: { ...contentOf(typed, removesSecret), mappings: trimMappings(mappings), replacesPasswords },
           headers: asRead && { 'if-match': asRead.tag },
         },
-        isReady,
+        isComplete(entries) && !isTaken,
       ),
     ],
   })
+}
+
+/** Keeps what the user enters, beginning with the provider as it is. */
+function useEntries(provider: IdentityProvider | undefined) {
+  const [name, setName] = useState(provider?.name ?? '')
+  const [typed, setTyped] = useState<Typed>({
+    label: provider?.label ?? '',
+    issuer: provider?.issuer ?? '',
+    clientId: provider?.clientId ?? '',
+    clientSecret: '',
+    audience: provider?.audience ?? '',
+    scopes: provider?.scopes.join(' ') ?? '',
+  })
+  const [removesSecret, setRemovesSecret] = useState(false)
+  const [replacesPasswords, setReplacesPasswords] = useState(provider?.replacesPasswords ?? false)
+  const [mappings, setMappings] = useState<readonly Mapping[]>(provider?.mappings ?? [NO_MAPPING])
+  return {
+    ...{ name, setName, typed, setTyped, removesSecret, setRemovesSecret },
+    ...{ replacesPasswords, setReplacesPasswords, mappings, setMappings },
+  }
+}
+
+type Entries = ReturnType<typeof useEntries>
+
+const isComplete = ({ name, typed, mappings }: Entries): boolean =>
+  [name, typed.issuer, typed.clientId].every(text => text.trim() !== '') &&
+  mappings.length > 0 &&
+  mappings.every(({ claim, value, roles }) => claim.trim() && value.trim() && roles.length > 0)
+
+/** The inputs that describe the provider. The name of an existing provider cannot change. */
+function providerInputs(
+  provider: IdentityProvider | undefined,
+  { name, setName, typed, setTyped, removesSecret, setRemovesSecret }: Entries,
+  isTaken: boolean,
+  faults: Faults,
+): readonly Child[] {
+  const input = (key: keyof Typed, more: { hint?: string; isSecret?: boolean } = {}): View =>
+    textInput(WORDS.fields[key], typed[key], text => setTyped(before => ({ ...before, [key]: text })), {
+      ...more,
+      fault: faults.get(key),
+    })
+  return [
+    provider === undefined &&
+      textInput(WORDS.name, name, setName, {
+        hint: WORDS.nameHint,
+        fault: isTaken ? WORDS.isTaken : faults.get('name'),
+      }),
+    input('label', { hint: WORDS.labelHint }),
+    input('issuer', { hint: WORDS.issuerHint }),
+    input('clientId'),
+    input('clientSecret', {
+      hint: provider?.hasClientSecret ? WORDS.secretStays : WORDS.secretHint,
+      isSecret: true,
+    }),
+    provider?.hasClientSecret && checkInput(WORDS.removeSecret, removesSecret, setRemovesSecret),
+    input('audience', { hint: WORDS.audienceHint }),
+    input('scopes', { hint: WORDS.scopesHint }),
+  ]
+}
+
+/** The inputs of the mappings from claims to roles, and the button that adds one. */
+function mappingInputs(
+  { mappings, setMappings }: Entries,
+  roles: readonly Role[],
+  { faults, forget }: { readonly faults: Faults; readonly forget: () => void },
+): readonly Child[] {
+  return [
+    mappings.map((mapping, at) =>
+      mappingFields({
+        mapping,
+        at,
+        roles,
+        fault: key => faults.get(`mappings.${at}.${key}`),
+        change: changes => {
+          forget()
+          setMappings(all => all.map((kept, index) => (index === at ? { ...kept, ...changes } : kept)))
+        },
+        ...(mappings.length > 1 && {
+          remove: () => setMappings(all => all.filter((_, index) => index !== at)),
+        }),
+      }),
+    ),
+    h(
+      'button',
+      { type: 'button', class: 'quiet', click: () => setMappings(all => [...all, NO_MAPPING]) },
+      WORDS.addMapping,
+    ),
+  ]
 }
 
 type Typed = Readonly<
