@@ -11,7 +11,7 @@ import { HOME_SHARD, homeDatabase, shardDatabase, tenantNow } from '../../platfo
 import { ACCOUNT_NAMES, type AccountName } from '../../product/books.ts'
 import { requireConfiguration } from '../configuration.ts'
 import { readTime } from '../parameters.ts'
-import { bringInPortion } from '../run/backfill.ts'
+import { backfillPortion } from '../run/backfill.ts'
 import type * as contract from './contract.ts'
 import * as store from './store.ts'
 import { summarizePortion } from './summaries.ts'
@@ -57,7 +57,7 @@ export async function readBooks(context: RequestContext): Promise<contract.Books
 async function isBroughtIn(context: RequestContext, database: Database, shard: number): Promise<boolean> {
   for (let portion = 0; portion < MOST_PORTIONS; portion += 1)
     try {
-      if ((await bringInPortion(context, database, shard)) === 'done') return true
+      if ((await backfillPortion(context, database, shard)) === 'done') return true
     } catch (problem) {
       // A report brought some in at the same time, or one of the policies changed. Read them again.
       if (!(problem instanceof GuardTripped)) throw problem

@@ -61,7 +61,7 @@ function withoutPosted(row: JournalRow, posted: readonly StoredJournalRow[]): Jo
 }
 
 /** Brings in the next policies of the shard. Returns `done` when all are brought in. */
-export async function bringInPortion(
+export async function backfillPortion(
   context: RequestContext,
   database: Database,
   shard: number,

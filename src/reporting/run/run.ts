@@ -29,7 +29,7 @@ import type { Cell, ReportedPolicy, ReportKind, ReportSurroundings } from '../ki
 import { REPORT_KINDS } from '../kinds.ts'
 import * as store from '../store.ts'
 import { addToTotals } from '../totals.ts'
-import { bringInPortion } from './backfill.ts'
+import { backfillPortion } from './backfill.ts'
 import { type Needs, nextPortion, readDisbursements, readPortion } from './reading.ts'
 
 const PORTIONS_OF_ALARM = 12
@@ -141,8 +141,8 @@ async function workOnPortion(run: Run, report: store.Report): Promise<store.Repo
   if (report.shard >= tenant.shards.length) return await workOnFiles(run, report)
   const database = shardDatabase(env, tenant, report.shard, calls)
   if (run.needs.journal && report.after === 0) {
-    const brought = await bringInPortion(context, database, report.shard)
-    if (brought === 'more') return report
+    const outcome = await backfillPortion(context, database, report.shard)
+    if (outcome === 'more') return report
   }
   const { after, parameters, knownAt } = report
   const portion = await nextPortion(database, after, parameters, run.needs, knownAt)

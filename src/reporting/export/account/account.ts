@@ -51,10 +51,10 @@ export function migrationOfAccount({
   disbursements,
   auxData,
 }: ExportedAccount): AccountMigration {
-  const told = policies.map(one => ({ record: one, ...migrationOfPolicy(one) }))
-  const carried = told.filter(one => one.terms !== undefined)
+  const migrations = policies.map(one => ({ record: one, ...migrationOfPolicy(one) }))
+  const carried = migrations.filter(one => one.terms !== undefined)
   const currency = policies[0]?.currency ?? disbursements[0]?.currency ?? 'XXX'
-  const left = told.filter(one => one.terms === undefined).map(one => one.record)
+  const left = migrations.filter(one => one.terms === undefined).map(one => one.record)
   const { totals, ...money } = moneyRequests(
     carried.map(one => one.record),
     left,
@@ -89,7 +89,7 @@ export function migrationOfAccount({
       // With totals, an account is migrated as a whole or not at all.
       accounting: { originalAccountBalances: isHeld ? totals : NO_MONEY },
     },
-    policies: told.map(({ record: { locator }, as, reason, notes }) => ({
+    policies: migrations.map(({ record: { locator }, as, reason, notes }) => ({
       locator,
       as,
       notes,
