@@ -157,7 +157,18 @@ it('a policy that was migrated with an issued renewal begins with it when the re
     total(linesOf(charges, boat, month(count), month(count + 1)), 'openingAmount') / 100
   expect([opening(4), openingTax(4), writtenIn(boat, 4), taxIn(boat, 4)]).toEqual([1_200, 120, [0], 0])
   expect([opening(12), openingTax(12), writtenIn(boat, 12), taxIn(boat, 12)]).toEqual([0, 0, [1_200], 120])
+  const listedIn = (count: number): unknown[][] =>
+    linesOf(bordereau, boat, month(count), month(count + 1)).map(one => [
+      one.effectiveAt,
+      one.premium,
+      one.taxes,
+    ])
+  expect([listedIn(4), listedIn(12)]).toEqual([[], [[month(12), 120_000, 12_000]]])
   await boat.cancel(month(5), month(6))
+  expect(listedIn(12)).toEqual([
+    [month(12), 120_000, 12_000],
+    [month(12), -120_000, -12_000],
+  ])
   expect([writtenIn(boat, 12), taxIn(boat, 12)]).toEqual([[1_200, -1_200], 0])
   expect([7, 13].map(count => premiumAt(boat, count))).toEqual([
     { written: 600, unearned: 0 },

@@ -1,7 +1,12 @@
 // A line for each transaction, with columns that the configuration chooses, for reinsurers and managing agents.
 import { invalidRequest } from '../../kernel/errors.ts'
 import { didYouMean } from '../../kernel/text.ts'
-import { isBillingEntry, type StoredJournalRow, transactionBookedAt } from '../../policy/journal/rows.ts'
+import {
+  isBillingEntry,
+  type StoredJournalRow,
+  sumsAnotherSystem,
+  transactionBookedAt,
+} from '../../policy/journal/rows.ts'
 import { policyAsKnownAt } from '../../policy/projection/as-known.ts'
 import { bordereauColumns } from '../../product/books.ts'
 import type { Configuration } from '../../product/configuration.ts'
@@ -75,7 +80,7 @@ export const bordereau: ReportKind = {
   *lines(policy, parameters, { configuration }) {
     const chosen = selectedColumns(parameters, configuration)
     for (const row of policy.journal) {
-      if (row.modificationLocator === undefined) continue
+      if (!isTransaction(row)) continue
       const entries = row.entries.filter(entry => !isBillingEntry(entry))
       const booked = transactionBookedAt(row)
       if (!isWithin(parameters, booked)) continue
@@ -98,6 +103,10 @@ export const bordereau: ReportKind = {
     }
   },
 }
+
+/** Whether the row is a transaction, or what another system issued for a time after the migration. */
+const isTransaction = (row: StoredJournalRow): boolean =>
+  row.kind === 'opening' ? !sumsAnotherSystem(row) : row.modificationLocator !== undefined
 
 function selectedCells(chosen: readonly string[], row: StoredJournalRow, policy: ReportedPolicy): Cell[] {
   const { records, holder, segments } = policy

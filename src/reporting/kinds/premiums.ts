@@ -13,7 +13,11 @@ import type { Column, ReportKind, ReportLine, ReportParameters } from '../kind.t
 const amount = (name: string, about: string): Column => ({ name, type: 'amount', about, isMeasure: true })
 
 export const TRANSACTION_COLUMNS: readonly Column[] = [
-  { name: 'transactionLocator', type: 'text', about: 'The modification. Empty for changes of bills.' },
+  {
+    name: 'transactionLocator',
+    type: 'text',
+    about: 'The modification. Empty for changes of bills and what another system issued.',
+  },
   { name: 'recordedAt', type: 'time', about: 'The time when it was recorded.' },
   { name: 'effectiveAt', type: 'time', about: 'The time when it takes effect.' },
   {
