@@ -565,6 +565,37 @@ describe('A reinstatement', () => {
     addsUp(boat)
   })
 
+  it('with a gap makes no invoice of zero when exactly the holdback comes back before the first bill', async () => {
+    const cancellationTypes = [{ name: 'sold', title: 'Sold', holdback: { amount: 49.79 } }]
+    const files = { 'products/boat/policy/cancellations.json': JSON.stringify({ cancellationTypes }) }
+    const boat = await BoatInUtc.issued({ files })
+    // The invoice of June exists.
+    await boat.advance('2030-05-25')
+    const cancellation = await boat.cancel('2030-06-01')
+    const billed = boat.billed
+    // 8.46 of the 9 months come back: 49.79 for the rest of June, and 99.58 for each of the others.
+    await boat.reinstate(cancellation, '2030-06-16')
+    expect(boat.billed).toEqual(billed)
+    expect(boat.amounts).toEqual(Array(8).fill('99.58'))
+    expect(boat.planned[0]![0]).toBe('2030-07-01')
+    addsUp(boat)
+  })
+
+  it('with a gap returns a bill of zero when it gives back the whole holdback', async () => {
+    const cancellationTypes = [{ name: 'sold', title: 'Sold', holdback: { percent: 50 } }]
+    const files = { 'products/boat/policy/cancellations.json': JSON.stringify({ cancellationTypes }) }
+    const boat = await BoatInUtc.issued({ schedule: 'quarterly', files })
+    await boat.advance('2030-08-25')
+    // 300.00 of the 600.00 is held back. The invoice of September is offset by the refund of that quarter.
+    const cancellation = await boat.cancel('2030-09-01')
+    const billed = boat.billed
+    expect(boat.planned).toEqual([])
+    await boat.reinstate(cancellation, '2030-12-01')
+    expect(boat.billed).toEqual(billed)
+    expect(boat.planned).toEqual([['2030-12-01', 0]])
+    addsUp(boat)
+  })
+
   describe('with a gap, when less comes back than was held back,', () => {
     const cancellationTypes = [{ name: 'sold', title: 'Sold', holdback: { percent: 90 } }]
     const files = { 'products/boat/policy/cancellations.json': JSON.stringify({ cancellationTypes }) }

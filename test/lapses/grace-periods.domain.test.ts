@@ -5,6 +5,7 @@ import { endOfDay, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { Cancellation } from '../../src/policy/records/transactions.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
 import { endOfGrace } from '../../src/transactions/lapses/grace-periods.ts'
+import { decideLapse } from '../../src/transactions/lapses/kind.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { ClockedPolicy } from '../support/clocked-policy.ts'
 import { attemptAt } from '../support/policy-story.ts'
@@ -53,6 +54,19 @@ it('grace from the end of a day lasts to the end of a day, even where its last h
 })
 
 describe('A grace period', () => {
+  it('reports the invoice once: not when the plugin is called again, and not for an upgrade', async () => {
+    const policy = await ClockedPolicy.issued('motor', 'upfront')
+    const invoice = policy.invoices[0]!.locator
+    const attempt = attemptAt(policy.day('2027-01-02'))
+    const reports = async (more: object): Promise<number> => {
+      const { planned } = await decideLapse(policy.loaded, { action: 'pastDue', invoice, ...more }, attempt)
+      expect(planned!.aggregate.gracePeriods.size).toBe(1)
+      return planned!.events.filter(({ type }) => type === 'invoice.pastDue').length
+    }
+    expect([await reports({}), await reports({ tries: 1 })]).toEqual([1, 0])
+    expect([await reports({ isReported: true }), await reports({ isGraceOnly: true })]).toEqual([0, 0])
+  })
+
   it('begins exactly at the due time of an unpaid invoice', async () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
     await policy.advance((endOf(policy, '2027-01-01') - 1) as Instant)
