@@ -5,8 +5,8 @@ import type { CurrencyCode } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { jsonLists } from '../../platform/database/parameters.ts'
 import { type Database, type Query, statement } from '../../platform/database.ts'
+import { entriesText, readEntries } from '../journal/entries.ts'
 import type { JournalRow, StoredJournalRow } from '../journal/rows.ts'
-import { entriesText, readEntries } from '../journal/stored-entries.ts'
 import { journalRows } from '../tables/journal.ts'
 
 /**

@@ -17,7 +17,7 @@ export const journalRows = sqliteTable(
     modificationLocator: text(),
     segmentLocator: text(),
     closedUntil: integer().notNull(),
-    /** JSON in the form that policy/journal/stored-entries.ts describes. */
+    /** JSON in the form that `entriesText` (policy/journal/entries.ts) returns. */
     entries: text().notNull(),
   },
   table => [index('journal_policy').on(table.policyLocator)],
