@@ -182,7 +182,7 @@ export type ProductDefinition = {
   displayName: string
   /** Whether mistakes that could change a price reject a deployment, and new pricing (docs/strict.md). Absent means false. */
   strict?: true
-  /** The policy field whose value is the jurisdiction (policy/surroundings.ts). */
+  /** The policy field whose value is the jurisdiction (policy/selection-basis.ts). */
   jurisdictionField?: string
   /** A UUID derived from the name alone; the `productLocator` of every record. */
   locator: string

@@ -50,7 +50,7 @@ export const SELECTION_TIME_BASES = [
 ] as const
 export type SelectionTimeBasis = (typeof SELECTION_TIME_BASES)[number]
 
-/** The times and the jurisdiction of a transaction, which select the contents of a table (policy/surroundings.ts). */
+/** The times and the jurisdiction of a transaction, which select the contents of a table (policy/selection-basis.ts). */
 export type SelectionBasis = Readonly<Record<SelectionTimeBasis, Instant>> & {
   readonly jurisdiction?: string | undefined
 }

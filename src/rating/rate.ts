@@ -26,13 +26,8 @@ import {
   selectedQuote,
 } from '../policy/records/aggregate.ts'
 import type { UnderwritingResult } from '../policy/records/transactions.ts'
-import {
-  basisAt,
-  jurisdictionOf,
-  type Loaded,
-  NeedsWholePolicy,
-  selectionBasis,
-} from '../policy/surroundings.ts'
+import { basisAt, jurisdictionOf, selectionBasis } from '../policy/selection-basis.ts'
+import { type Loaded, NeedsWholePolicy } from '../policy/surroundings.ts'
 import { policyholderResponse } from '../policyholders/values.ts'
 import { hasPlugin, type PluginFunction, type ProductDefinition } from '../product/configuration.ts'
 import type { SelectionBasis } from '../product/resources.ts'

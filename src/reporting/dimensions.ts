@@ -2,7 +2,7 @@
 import { invalidRequest } from '../kernel/errors.ts'
 import { didYouMean, shortened } from '../kernel/text.ts'
 import { isoDay } from '../kernel/time.ts'
-import { jurisdictionOf } from '../policy/surroundings.ts'
+import { jurisdictionOf } from '../policy/selection-basis.ts'
 import type { Configuration, FieldDefinition } from '../product/configuration.ts'
 import type { FieldData } from '../product/fields/groups.ts'
 import type {

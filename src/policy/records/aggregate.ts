@@ -22,16 +22,6 @@ import type {
   UnderwritingResult,
 } from './transactions.ts'
 
-/** Limits of one policy (docs/design.md, section 4). */
-export const POLICY_LIMITS = {
-  exposures: 2_000,
-  perils: 10_000,
-  quotes: 50,
-  fees: 2_000,
-  modifications: 200,
-  payments: 5_000,
-} as const
-
 /** When the record was made and when it last changed. */
 export type Stamped = { readonly createdAt: Instant; readonly updatedAt: Instant }
 

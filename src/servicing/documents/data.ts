@@ -26,7 +26,8 @@ import {
   quoteOf,
   reinstatementOf,
 } from '../../policy/records/transactions.ts'
-import { basisAt, type Loaded, selectionBasis } from '../../policy/surroundings.ts'
+import { basisAt, selectionBasis } from '../../policy/selection-basis.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
 import {
   type DocumentDefinition,
   documentDefinitions,

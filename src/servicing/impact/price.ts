@@ -5,6 +5,7 @@ import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, sumOf, zero } from '../../kernel/money.ts'
 import type { Instant, TimeZone } from '../../kernel/time.ts'
 import { newDraft } from '../../policy/draft/draft.ts'
+import { assertWithinLimits } from '../../policy/limits.ts'
 import {
   type PolicyAggregate,
   putRecords,
@@ -12,7 +13,7 @@ import {
   quoteParts,
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
-import { assertWithinLimits, type Version } from '../../policy/surroundings.ts'
+import type { Version } from '../../policy/surroundings.ts'
 import type { Policyholder } from '../../policyholders/values.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { type Attempt, assertValid, priceQuote, ratingContext, underwriteQuote } from '../../rating/rate.ts'

@@ -30,15 +30,12 @@ import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
 import type { Worksheet } from '../../policy/contract/worksheet.ts'
 import { requestedDraft } from '../../policy/draft/draft.ts'
 import { isIssued, lineUpTo } from '../../policy/fold/line.ts'
+import { assertWithinLimits } from '../../policy/limits.ts'
 import { policyView } from '../../policy/projection/policy.ts'
 import { type PolicyAggregate, quoteParts, selectedQuote } from '../../policy/records/aggregate.ts'
+import { selectionBasis } from '../../policy/selection-basis.ts'
 import { loadNewPolicyContext } from '../../policy/store/loading.ts'
-import {
-  assertWithinLimits,
-  type Loaded,
-  type NewPolicyContext,
-  selectionBasis,
-} from '../../policy/surroundings.ts'
+import type { Loaded, NewPolicyContext } from '../../policy/surroundings.ts'
 import { placeOf } from '../../policyholders/store.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import { policyPriceResponse } from '../../rating/price.ts'

@@ -18,13 +18,8 @@ import {
   type EndorsementChanges,
   namedExposures,
 } from '../../policy/records/transactions.ts'
-import {
-  basisOfNewPolicy,
-  basisOfRequest,
-  type Loaded,
-  NeedsWholePolicy,
-  type NewPolicyContext,
-} from '../../policy/surroundings.ts'
+import { basisOfNewPolicy, basisOfRequest } from '../../policy/selection-basis.ts'
+import { type Loaded, NeedsWholePolicy, type NewPolicyContext } from '../../policy/surroundings.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import { hasPlugin } from '../../product/configuration.ts'
 import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'

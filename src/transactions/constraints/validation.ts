@@ -12,7 +12,8 @@ import {
   type Quote,
   quoteParts,
 } from '../../policy/records/aggregate.ts'
-import { type Loaded, selectionBasis } from '../../policy/surroundings.ts'
+import { selectionBasis } from '../../policy/selection-basis.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
 import type { Policyholder } from '../../policyholders/values.ts'
 import type { Configuration, FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
 import { graphOfProduct, type ScopeKind } from '../../product/constraint-graph.ts'

@@ -18,6 +18,7 @@ import { summary, validateContent } from '../../policy/draft/validation.ts'
 import { endOfRun, lineOf, withIssued } from '../../policy/fold/line.ts'
 import { premiumChangeOf } from '../../policy/fold/premium.ts'
 import type { Prorated } from '../../policy/fold/shares.ts'
+import { assertWithinLimits } from '../../policy/limits.ts'
 import { lazyPolicyResponse } from '../../policy/projection/policy.ts'
 import {
   type Exposure,
@@ -35,12 +36,7 @@ import {
   endorsementOf,
   type UnderwritingResult,
 } from '../../policy/records/transactions.ts'
-import {
-  assertWithinLimits,
-  type Loaded,
-  NeedsWholePolicy,
-  paymentSchedule,
-} from '../../policy/surroundings.ts'
+import { type Loaded, NeedsWholePolicy, paymentSchedule } from '../../policy/surroundings.ts'
 import type { AppliedTransaction, Planned } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { requestRates } from '../../rating/given-rates.ts'

@@ -10,6 +10,7 @@ import { earlier, type Instant } from '../../kernel/time.ts'
 import { jsonAnswer } from '../../platform/commit.ts'
 import type { FeeCreateRequest, FeeUpdateRequest } from '../../policy/contract/billing.ts'
 import { type FeeInForce, feesOf, isIssued, isReversedByHand, isStanding } from '../../policy/fold/line.ts'
+import { assertWithinLimits } from '../../policy/limits.ts'
 import { feeSummary } from '../../policy/projection/characteristics.ts'
 import {
   boundQuote,
@@ -19,7 +20,6 @@ import {
   putRecords,
 } from '../../policy/records/aggregate.ts'
 import type { PlannedInstallment } from '../../policy/records/invoice.ts'
-import { assertWithinLimits } from '../../policy/surroundings.ts'
 import {
   assertPolicyAllows,
   newModification,

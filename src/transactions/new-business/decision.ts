@@ -24,6 +24,7 @@ import {
   requestedDraft,
 } from '../../policy/draft/draft.ts'
 import { isIssued } from '../../policy/fold/line.ts'
+import { assertWithinLimits } from '../../policy/limits.ts'
 import { underwritingResponse } from '../../policy/projection/characteristics.ts'
 import { policyView } from '../../policy/projection/policy.ts'
 import {
@@ -35,7 +36,7 @@ import {
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
 import { digitsForChanges, digitsForNewDraft, quoteOf } from '../../policy/records/transactions.ts'
-import { assertWithinLimits, type Loaded, type NewPolicyContext } from '../../policy/surroundings.ts'
+import type { Loaded, NewPolicyContext } from '../../policy/surroundings.ts'
 import {
   assertPolicyAllows,
   combineSteps,

@@ -8,8 +8,9 @@ import { type BillPlan, countInvoicedNow } from '../../billing/schedule.ts'
 import type { LocatorSupply } from '../../kernel/locators.ts'
 import { zero } from '../../kernel/money.ts'
 import { type Instant, later, startOfDay } from '../../kernel/time.ts'
+import { assertWithinLimits } from '../../policy/limits.ts'
 import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
-import { assertWithinLimits, type Loaded, paymentSchedule } from '../../policy/surroundings.ts'
+import { type Loaded, paymentSchedule } from '../../policy/surroundings.ts'
 import {
   assertPolicyAllows,
   newModification,

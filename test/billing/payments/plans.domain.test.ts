@@ -3,7 +3,8 @@ import '../../../src/transactions/kinds.ts'
 import { describe, expect, it } from 'vitest'
 import { newUuid } from '../../../src/kernel/locators.ts'
 import { endOfDay, type Instant } from '../../../src/kernel/time.ts'
-import { POLICY_LIMITS, putRecords } from '../../../src/policy/records/aggregate.ts'
+import { POLICY_LIMITS } from '../../../src/policy/limits.ts'
+import { putRecords } from '../../../src/policy/records/aggregate.ts'
 import {
   invoiceStatus,
   type Payment,

@@ -2,7 +2,7 @@
 
 import { type Money, minus, negated, plus, sum, sumOf, toText } from '../../../kernel/money.ts'
 import { countText } from '../../../kernel/text.ts'
-import { POLICY_LIMITS } from '../../../policy/records/aggregate.ts'
+import { POLICY_LIMITS } from '../../../policy/limits.ts'
 import { controlTotalsIn, type DisbursementMigrationRequest } from '../contract-request.ts'
 import {
   accountIdOf,

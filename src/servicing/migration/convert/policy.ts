@@ -12,7 +12,8 @@ import { addTo } from '../../../kernel/maps.ts'
 import { isStorable } from '../../../kernel/text.ts'
 import { DAY_MS, earlier, type TimeZone, timeZone as zoneNamed } from '../../../kernel/time.ts'
 import type { Steps } from '../../../kernel/turns.ts'
-import { noRecords, POLICY_LIMITS, type Quote } from '../../../policy/records/aggregate.ts'
+import { POLICY_LIMITS } from '../../../policy/limits.ts'
+import { noRecords, type Quote } from '../../../policy/records/aggregate.ts'
 import type { PaymentScheduleType, ProductDefinition } from '../../../product/configuration.ts'
 import type {
   PolicyMigrationRequest,

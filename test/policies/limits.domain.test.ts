@@ -1,6 +1,6 @@
 // The field values of a policy are limited to 16,000,000 characters of JSON.
 import { describe, expect, it } from 'vitest'
-import { assertContentFits } from '../../src/policy/content-size.ts'
+import { assertContentFits } from '../../src/policy/limits.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { NeedsWholePolicy } from '../../src/policy/surroundings.ts'
 
