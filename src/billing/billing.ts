@@ -178,6 +178,7 @@ type InvoicingContext = { readonly now: Instant; readonly supply: LocatorSupply 
 
 type Invoicing = Planned & { readonly made: { invoice: Invoice; totalDue: Money }[] }
 
+/** Makes the invoices of the modification's installments whose time has come. */
 export const invoiceDueInstallments = (
   aggregate: PolicyAggregate,
   modification: Modification,

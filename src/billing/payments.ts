@@ -267,6 +267,7 @@ export function invoiceNamed({ invoices }: PolicyAggregate, locator: Uuid): Invo
   return invoice
 }
 
+/** Returns the invoice as responses show it. Throws 404 if the policy has no such invoice. */
 export const invoiceResponse = (aggregate: PolicyAggregate, locator: Uuid): PolicyInvoiceResponse =>
   invoiceResponses(aggregate, [invoiceNamed(aggregate, locator)])[0]!
 
@@ -298,6 +299,7 @@ export function checkedInvoices(aggregate: PolicyAggregate): CheckInvoicesRespon
   }
 }
 
+/** Returns the invoices that the modification's installments will become. */
 export function plannedInvoicesOf(
   aggregate: PolicyAggregate,
   { locator }: Modification,
@@ -308,6 +310,7 @@ export function plannedInvoicesOf(
     .map(one => futureInvoice(aggregate, one, itemsOf(one)))
 }
 
+/** Returns a planned installment with these items as a future invoice. */
 export const futureInvoice = (
   aggregate: PolicyAggregate,
   { issueAt, dueAt, start, end, writeOff = false }: PlannedInstallment,

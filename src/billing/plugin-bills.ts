@@ -55,6 +55,7 @@ export const ownBills =
     return bills && { bills, supply: await attempt.digits(countInvoicedNow(bills.plan, attempt.now)) }
   }
 
+/** Whether a plugin of the product plans the bills, instead of its payment schedule. */
 export const plansItsBills = ({ product }: Pick<Loaded, 'product'>): boolean =>
   hasPlugin(product, 'createInstallments')
 

@@ -255,9 +255,11 @@ const immediateInvoiceOf = ({ before, modification, now }: BilledChange): Draft 
   replans: { bill: 'atOnce', open: [] },
 })
 
-// A change to another payment schedule while installments are open, by an endorsement or by itself (brief 4.3). It takes over the
-// open installments: what they would have billed goes on the periods of the new schedule, with the change's own charges. Existing
-// invoices stay, and the rest of every charge is split again, so no amount is lost or created.
+/**
+ * A change to another payment schedule while installments are open, by an endorsement or by itself (brief 4.3). It takes over the
+ * open installments: what they would have billed goes on the periods of the new schedule, with the change's own charges. Existing
+ * invoices stay, and the rest of every charge is split again, so no amount is lost or created.
+ */
 export type ReplanOrder = {
   /** The change's own charges and their modification. A change of the schedule alone has neither. */
   readonly charges: readonly Charge[]

@@ -45,6 +45,10 @@ export function returningBills(
     .sort((a, b) => a.dueAt - b.dueAt || a.start - b.start)
 }
 
+/**
+ * Plans the bills of a reinstatement: those that its cancellation absorbed return, and its own charges get an installment of their
+ * own.
+ */
 export function planAfterReinstatement(change: BilledChange): BillPlan {
   const { before, modification, charges, product, scheduleName, now } = change
   if (charges.length === 0) return { charges, plan: [], open: [] }

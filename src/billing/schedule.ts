@@ -183,9 +183,11 @@ export function installmentOf(
   return { start, end: periods.at(-1)!.end, issueAt, dueAt, periods }
 }
 
+/** Counts the installments that become invoices immediately, for which digit locators are needed. */
 export const countInvoicedNow = (plan: readonly Installment[], now: Instant): number =>
   plan.filter(one => one.issueAt <= now && !isSilent(one)).length
 
+/** Numbers the installments from 1, in the order of the list. */
 export const numberInstallments = (plan: readonly Omit<Installment, 'number'>[]): Installment[] =>
   plan.map((installment, index) => ({ ...installment, number: index + 1 }))
 
@@ -313,6 +315,7 @@ export const returningInstallments = (coming: readonly PlannedInstallment[]): Pl
     takesOver: [locator],
   }))
 
+/** Returns the plan as records of the modification, with new locators. */
 export const planRecords = (
   plan: readonly PlannedBill[],
   modification: Modification,

@@ -23,6 +23,7 @@ const POLICYHOLDER = statement(build =>
     .where(eq(policyholders.locator, sql.placeholder('locator'))),
 )
 
+/** Selects the policyholder. No row if the database has no such policyholder. */
 export const policyholderQuery = (database: Database, locator: Uuid) =>
   database.bind(POLICYHOLDER, { locator })
 
@@ -147,7 +148,7 @@ export const readPage = (rows: readonly PageRow[]): ShardRows<Policyholder> => (
   found: rows[0]?.found ?? 0,
 })
 
-// Loads what an operation needs: the policyholder's shard, its stored version and the newest dictionary.
+/** Where a policyholder is stored. */
 export type Place = { readonly locator: Uuid; readonly shard: number; readonly database: Database }
 
 /** Throws 404 for text that cannot be a policyholder's locator. */

@@ -100,6 +100,7 @@ export const validationFieldError = ({ fieldName, code, message }: FieldError): 
 /** Maximum per policyholder. Each term is a row of the index. */
 export const MOST_SEARCH_TERMS = 1_000
 
+/** Returns the names of the fields by which policyholders can be found. */
 export const searchableNames = ({ fields }: Dictionary): string[] =>
   fields.filter(field => field.searchable).map(field => field.name)
 

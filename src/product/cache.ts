@@ -134,8 +134,10 @@ export async function newestConfiguration(context: RequestContext): Promise<Conf
   return latest && (await loadConfiguration(env, tenant, latest.hash, calls)).configuration
 }
 
-// Archives and compiled configurations in R2. Both are named by the archive's hash, so a file never changes. Signed links resolve
-// to this path; see platform/http/file-links.ts.
+/**
+ * Archives and compiled configurations in R2. Both are named by the archive's hash, so a file never changes. Signed links resolve
+ * to this path; see platform/http/file-links.ts.
+ */
 export const archivePath = (hash: string): string[] => ['archives', `${hash}.zip`]
 
 const archiveKey = (tenant: Tenant, hash: string): string => fileKey(tenant, ...archivePath(hash))

@@ -28,6 +28,10 @@ const amountMembers = <K extends string>(name: K, amount: Money) =>
     [N in K]: number
   } & { [N in `${K}Currency`]: string }
 
+/**
+ * Returns the price of the policy, its exposures and perils. Total = premium + taxes + fees; holdbacks are part of the total,
+ * commissions are not.
+ */
 export function policyPriceResponse(view: PolicyView): PolicyPriceResponse {
   const { currency } = view.aggregate.policy
   const exposures = view.exposures.map(({ exposure, perils }) => {
@@ -135,6 +139,7 @@ type Change = { readonly before: Totals; readonly after: Totals }
 export const totalChange = (before: PolicyView, after: PolicyView): Money =>
   minus(wholeTotal(after), wholeTotal(before))
 
+/** Returns the total of the policy in force: premiums, taxes, fees and holdbacks. */
 export function wholeTotal(view: PolicyView): Money {
   const { currency } = view.aggregate.policy
   const perils = view.exposures.flatMap(one => one.perils.map(peril => perilTotals(peril, currency)))
@@ -243,7 +248,9 @@ const changesByName = <K extends string>(
     return { [key]: name, ...amounts } as Record<K, string> & typeof amounts
   })
 
-// Sums of rounded amounts, never rounded again (brief 3.1). `technicalPremium` is present only if every peril in force has one.
+/**
+ * Sums of rounded amounts, never rounded again (brief 3.1). `technicalPremium` is present only if every peril in force has one.
+ */
 export type Totals = {
   readonly isInForce: boolean
   readonly premium: Money
@@ -277,6 +284,7 @@ export function perilTotals({ pieces }: PerilView, currency: CurrencyCode): Tota
   return { isInForce, premium, technicalPremium, taxes, commissions }
 }
 
+/** Returns the sums over the list. */
 export function sumTotals(list: readonly Totals[], currency: CurrencyCode): Totals {
   const premiums = list.map(totals => totals.premium)
   // A peril that was taken back from its start costs nothing, such as those of a renewal that a cancellation reaches.

@@ -311,6 +311,7 @@ export type EffectContext = {
 /** A person's decision that replaces underwriting's. The notes say who decided and why. */
 export type Referral = Pick<UnderwritingResult, 'decision' | 'notes'>
 
+/** Returns the caller's underwriting decision, with a note that names the caller. */
 export const referralBy = (
   { caller }: Pick<RequestContext, 'caller'>,
   { decision, note }: UnderwritingDecisionRequest,

@@ -58,6 +58,7 @@ export const planOf = (aggregate: PolicyAggregate, modification: Modification): 
     (a, b) => a.number - b.number,
   )
 
+/** Returns the installment that the invoice bills. */
 export const installmentOf = (
   aggregate: PolicyAggregate,
   { policyModificationLocator, installmentNumber }: Invoice,
@@ -155,6 +156,7 @@ export function totalsDueOf(aggregate: PolicyAggregate): (invoice: Invoice) => M
   return invoice => totalOf(invoice.policyModificationLocator, invoice.installmentNumber)
 }
 
+/** Returns the invoice's total: the sum of its items, which is negative for a refund. */
 export const totalDueOf = (aggregate: PolicyAggregate, invoice: Invoice): Money =>
   totalsDueOf(aggregate)(invoice)
 

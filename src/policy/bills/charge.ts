@@ -89,6 +89,7 @@ export const installmentFeeCharges = (plan: Iterable<PlannedInstallment>): Charg
     ),
   )
 
+/** Returns the charges with which the modification takes back fees of installments. */
 export const installmentFeeReversals = (installments: Iterable<PlannedInstallment>, by: Uuid): Charge[] =>
   Array.from(installments).flatMap(installment =>
     (installment.fees ?? [])
@@ -96,9 +97,11 @@ export const installmentFeeReversals = (installments: Iterable<PlannedInstallmen
       .map(fee => feeReversal(fee, by, fee.amount, installment)),
   )
 
+/** Returns the charges that add the fees. Leaves out fees of zero. */
 export const feeCharges = (fees: readonly Fee[]): Charge[] =>
   fees.map(fee => feeCharge(fee, fee.madeBy, fee.amount, fee)).filter(isCharged)
 
+/** Returns the charges with which the modification takes back what it removed from the fees. */
 export const feeReversals = (fees: readonly Fee[], by: Uuid): Charge[] =>
   fees
     .flatMap(fee =>

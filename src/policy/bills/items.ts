@@ -174,12 +174,14 @@ function weightsOver(plan: readonly Installment[], span: Span): bigint[] {
   return weights.some(weight => weight > 0n) ? weights : plan.map((_, index) => (index === 0 ? 1n : 0n))
 }
 
-// Whether the plan continues an earlier one (brief 4.5). Each installment replaces some that were planned and bills what they
-// billed. A reduction of a premium, tax or fee is first taken from the installments that bill the same premium, tax or fee for the
-// removed time. The installment up to `keptUntil` bears the difference, so that it bills what is left of what is in force. What no
-// installment bills is refunded immediately. New charges of the transaction are spread by time.
-//
-// Amounts of issued invoices are derived by this formula: never change it.
+/**
+ * Whether the plan continues an earlier one (brief 4.5). Each installment replaces some that were planned and bills what they
+ * billed. A reduction of a premium, tax or fee is first taken from the installments that bill the same premium, tax or fee for the
+ * removed time. The installment up to `keptUntil` bears the difference, so that it bills what is left of what is in force. What no
+ * installment bills is refunded immediately. New charges of the transaction are spread by time.
+ *
+ * Amounts of issued invoices are derived by this formula: never change it.
+ */
 export const isContinued = (plan: readonly Installment[]): boolean =>
   plan.some(one => one.replans !== undefined && one.replans.bill !== 'spread')
 

@@ -28,10 +28,12 @@ type Change = {
   readonly reversesApart: boolean
 }
 
-// Returns the charges of a later modification: the cost of its pieces and fees minus the cost of what they replace. Those of a
-// cancellation are negative. An endorsement reverses the whole changed charge, then charges the kept part again and the new part
-// (brief 4.3). The reversal and the kept part pay for the time from the change on. A cancellation that a plugin bills
-// (`reversesApart`) also reverses and charges separately, but each of its charges is for the whole time of its characteristics.
+/**
+ * Returns the charges of a later modification: the cost of its pieces and fees minus the cost of what they replace. Those of a
+ * cancellation are negative. An endorsement reverses the whole changed charge, then charges the kept part again and the new part
+ * (brief 4.3). The reversal and the kept part pay for the time from the change on. A cancellation that a plugin bills
+ * (`reversesApart`) also reverses and charges separately, but each of its charges is for the whole time of its characteristics.
+ */
 export function netCharges(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -188,8 +190,10 @@ function totalOfPieces(pieces: readonly Piece[]): PieceTotal | undefined {
 const isNothing = ({ premium, taxes, commissions }: Amounts): boolean =>
   [premium, ...taxes, ...commissions].every(amount => amount.minor === 0)
 
-// Returns the holdbacks that a modification adds or drops, as charges (brief 1.6, 3.2). A held-back commission reduces what is
-// taken back from its recipient and charges the policyholder nothing. May include zero charges.
+/**
+ * Returns the holdbacks that a modification adds or drops, as charges (brief 1.6, 3.2). A held-back commission reduces what is
+ * taken back from its recipient and charges the policyholder nothing. May include zero charges.
+ */
 function holdbackCharges({ aggregate, modification, line, before }: Change): Charge[] {
   const changes = new Map<string, Holdback>()
   const none = zero(aggregate.policy.currency)

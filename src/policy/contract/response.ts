@@ -254,7 +254,7 @@ export const CoverageSummaryResponse = component('CoverageSummaryResponse', {
 })
 export type CoverageSummaryResponse = z.infer<typeof CoverageSummaryResponse>
 
-// The policy as known at an earlier moment (brief 3.5). The response is a PolicyResponse; the body may be omitted.
+/** The policy as known at an earlier moment (brief 3.5). The response is a PolicyResponse; the body may be omitted. */
 export const PolicySnapshotRequest = component('PolicySnapshotRequest', {
   asOfTimestamp: OptionalTimestamp.describe(
     'Returns only what was known at this time: segments, modifications, documents, invoices. Default: now.',

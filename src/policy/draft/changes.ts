@@ -254,6 +254,7 @@ export function noteName<Locator extends string>(
   return created
 }
 
+/** Adds the errors to those of the same owner. `owner` is its locator. */
 export function addFieldErrors({ byOwner }: ReportedProblems, owner: string, found: FieldErrors): void {
   if (!found.hasErrors) return
   const earlier = byOwner.get(owner)

@@ -220,8 +220,10 @@ export const feeTotal = (fees: readonly FeeInForce[], currency: Money['currency'
 export const isReversedByHand = ({ modifications }: PolicyAggregate, { changes }: Fee): boolean =>
   changes.some(change => modifications.get(change.by)?.kind === 'feeUpdate')
 
-// Returns the holdbacks in force at the end of the line, in the order in which they were made. A holdback remains until its
-// cancellation is reinstated or the policy is withdrawn (brief 1.6, 3.2).
+/**
+ * Returns the holdbacks in force at the end of the line, in the order in which they were made. A holdback remains until its
+ * cancellation is reinstated or the policy is withdrawn (brief 1.6, 3.2).
+ */
 export function holdbacksInForce(line: Line): Holdback[] {
   const byModification = new Map<Uuid, readonly Holdback[]>()
   for (const { modification } of line) {

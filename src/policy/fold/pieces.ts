@@ -306,8 +306,10 @@ function restorePieces(fold: Fold, segment: PolicySegment, by: Uuid, measure: Me
   })
 }
 
-// The part of an exposure's run between its cuts (brief 2.2). Pieces are the exposure characteristics of the contract. They are
-// derived and have no rows.
+/**
+ * The part of an exposure's run between its cuts (brief 2.2). Pieces are the exposure characteristics of the contract. They are
+ * derived and have no rows.
+ */
 export type ExposurePiece = Span & {
   readonly run: ExposureRun
   readonly locator: Uuid

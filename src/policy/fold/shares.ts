@@ -18,6 +18,7 @@ import {
 /** The length of a span in whole units: milliseconds, or ten-millionths of a month. Only ratios of lengths are used. */
 export type Measure = (from: Instant, to: Instant) => number
 
+/** Returns how the proration measures time: in milliseconds if it is linear, otherwise in months of the time zone. */
 export const measureOf = (proration: Proration, timeZone: TimeZone): Measure =>
   proration === 'linear' ? (from, to) => to - from : (from, to) => monthsBetween(from, to, timeZone)
 
@@ -94,7 +95,7 @@ export function shares(
   })
 }
 
-// Returns the amounts of a peril over a span: premium, taxes and commissions, which are split and summed together.
+/** Returns the amounts of a peril over a span: premium, taxes and commissions, which are split and summed together. */
 export const amountsOf = (price: PerilPrice): Amounts => ({
   premium: price.premium.amount,
   technicalPremium: price.technicalPremium?.amount,
@@ -203,8 +204,10 @@ function remainder(minor: number, parts: readonly number[]): number {
   return rest
 }
 
-// A plugin's split of the amounts that a modification divides (brief 3.2, 5.6), before the modification has a locator. It is stored
-// on the runs and fees, and the fold uses it instead of its own shares.
+/**
+ * A plugin's split of the amounts that a modification divides (brief 3.2, 5.6), before the modification has a locator. It is stored
+ * on the runs and fees, and the fold uses it instead of its own shares.
+ */
 export type Prorated = {
   readonly runs: ReadonlyMap<Uuid, readonly Omit<RunSplit, 'by'>[]>
   /** By fee: the amount before the time at which the fee's part is split. */

@@ -65,6 +65,7 @@ export type StoredJournalRow = JournalRow & {
   readonly closedUntil: Instant
 }
 
+/** Whether the entry belongs to the billing side of its row. */
 export const isBillingEntry = ({ invoice, payment }: JournalEntry): boolean =>
   invoice !== undefined || payment !== undefined
 

@@ -127,6 +127,7 @@ export type ChargeSource = Pick<
   | 'commissionRecipient'
 >
 
+/** Returns the items of an invoice that was posted at that time as financial transactions. */
 export function financialTransactions(
   { policy }: PolicyAggregate,
   items: readonly InstallmentItem[],

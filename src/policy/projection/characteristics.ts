@@ -342,6 +342,7 @@ export const withAmount = <T extends object>(name: T, amount: Money) => ({
   amountCurrency: amount.currency,
 })
 
+/** Returns the sum of the taxes of each name, in the order of their first tax. */
 export function taxGroupResponses(taxes: readonly { name: string; amount: Money }[]): TaxGroupResponse[] {
   const sums = new Map<string, Money>()
   for (const { name, amount } of taxes) addByName(sums, name, amount)

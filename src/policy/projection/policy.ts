@@ -271,6 +271,10 @@ export type PolicyView = {
   readonly exposures: readonly ExposureView[]
 }
 
+/**
+ * Returns the policy with its exposures, perils and their pieces, from the modifications that count. Pieces are made when they are
+ * read.
+ */
 export function policyView(
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -365,6 +369,7 @@ type Creation = Pick<Piece, 'madeBy' | 'start'>
 const compareCreations = (order: ReadonlyMap<Uuid, number>, a: Creation, b: Creation): number =>
   order.get(a.madeBy)! - order.get(b.madeBy)! || a.start - b.start
 
+/** Yields the pieces of all perils. Those of a large policy do not fit into memory, so do not keep them. */
 export function* allPieces({ exposures }: Pick<PolicyView, 'exposures'>): Generator<RunPiece> {
   for (const { perils } of exposures) for (const { pieces } of perils) yield* pieces
 }

@@ -109,7 +109,7 @@ export const paymentResponse = (
   mediaByLocator: mediaByLocator(dataOfPayment(payment), media),
 })
 
-// Stored responses may be returned later, so they name files. platform/http/file-links.ts replaces the names by addresses.
+/** Stored responses may be returned later, so they name files. platform/http/file-links.ts replaces the names by addresses. */
 export const documentResponse = (document: PolicyDocument): PolicyDocumentResponse => ({
   locator: document.locator,
   displayName: document.displayName,
@@ -199,8 +199,10 @@ export const mediaResponse = ({ locator, fileName, mimeType }: Medium): Media =>
 export const mediaByLocator = (data: FieldData, media: ReadonlyMap<string, Medium>): Record<string, Media> =>
   Object.fromEntries(mediaIn(data, media).map(medium => [medium.locator, mediaResponse(medium)]))
 
-// Returns what each modification changed (brief 2.1.3 to 2.1.5). The changes of peril modifications add up to those of their
-// modification, to the cent. Numbers have no gaps. Shows changes only of the detailed exposures.
+/**
+ * Returns what each modification changed (brief 2.1.3 to 2.1.5). The changes of peril modifications add up to those of their
+ * modification, to the cent. Numbers have no gaps. Shows changes only of the detailed exposures.
+ */
 export function modificationResponses(
   view: PolicyView,
   detailed: readonly ExposureView[],

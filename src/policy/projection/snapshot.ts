@@ -77,10 +77,11 @@ type Replaceable = { readonly replacedTimestamp?: string }
 const isInEffect = ({ replacedTimestamp }: Replaceable, start: string, end: string, at: Instant): boolean =>
   replacedTimestamp === undefined && Number(start) <= at && at < Number(end)
 
-// Coverage at one moment, by what is issued today (brief 3.5): parts of runs whose span contains the moment (brief 2.1.2).
-// Amounts are those of segments on risk, each for its whole span, and of fees whose span contains the moment while the
-// policy is on risk. A policy that is not issued covers nothing.
-
+/**
+ * Returns the coverage at one moment, by what is issued today (brief 3.5): parts of runs whose span contains the moment (brief
+ * 2.1.2). Amounts are those of segments on risk, each for its whole span, and of fees whose span contains the moment while the
+ * policy is on risk. A policy that is not issued covers nothing.
+ */
 export function coverageSummary(
   aggregate: PolicyAggregate,
   product: ProductDefinition,

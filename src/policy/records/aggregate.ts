@@ -323,6 +323,7 @@ export const recordsOfExposure = <V extends OfExposure>(
   exposure: Uuid,
 ): readonly V[] => (byExposure(records).get(exposure) ?? []) as V[]
 
+/** Returns a copy of the records without those of the locators. */
 export function removeRecords<K, V>(records: ReadonlyMap<K, V>, locators: Iterable<K>): ReadonlyMap<K, V> {
   const copy = new Map(records)
   for (const locator of locators) copy.delete(locator)

@@ -140,7 +140,7 @@ export const writeOffInvoice = settling('writeOff', 'writtenOff')
 /** Settles the invoice because another invoice bills its amount. */
 export const carryInvoiceForward = settling('carryForward', 'carriedForward')
 
-// Money received for an invoice, or paid out for a refund invoice. All amounts of a refund are negative.
+/** Money received for an invoice, or paid out for a refund invoice. All amounts of a refund are negative. */
 export type Payment = {
   readonly locator: Uuid
   readonly displayId: DisplayId
@@ -171,6 +171,7 @@ export const PAYMENT_TRANSITIONS: TransitionTable<PaymentAction, PaymentState> =
 export const paymentState = ({ reversedAt }: Payment): PaymentState =>
   reversedAt === undefined ? 'posted' : 'reversed'
 
+/** Throws 409 if the payment's state does not allow the action. */
 export function assertPaymentAllows(payment: Payment, action: PaymentAction): void {
   assertAllowed(PAYMENT_TRANSITIONS, `Payment ${payment.displayId}`, paymentState(payment), action)
 }
@@ -181,6 +182,7 @@ export const paymentOf = recordFinder('payments', 'payment')
 export const paymentsOf = ({ payments }: WithPayments, { locator }: Pick<Invoice, 'locator'>): Payment[] =>
   [...payments.values()].filter(payment => payment.invoiceLocator === locator)
 
+/** Returns the payments of the invoice that are not reversed. */
 export const standingPayments = (aggregate: WithPayments, invoice: Invoice): Payment[] =>
   paymentsOf(aggregate, invoice).filter(payment => paymentState(payment) === 'posted')
 

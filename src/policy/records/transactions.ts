@@ -190,6 +190,7 @@ export type PolicyDocument = Stamped & {
 
 export type UnplacedDocument = Omit<PolicyDocument, 'subject' | 'subjectLocator'>
 
+/** Whether a client uploaded the document. Others are made from a template or consolidated from other documents. */
 export const isUploaded = ({ templateName, sources }: PolicyDocument): boolean =>
   templateName === undefined && sources === undefined
 
@@ -203,7 +204,7 @@ export const documentPath = (locator: Uuid): string[] => ['documents', locator]
 /** Maximum number of uploaded documents per policy. */
 export const MOST_UPLOADED = 200
 
-// A file that fields name by its locator. The policy stores a copy of the properties that it shows.
+/** A file that fields name by its locator. The policy stores a copy of the properties that it shows. */
 export type Medium = { readonly locator: Uuid; readonly fileName: string; readonly mimeType: string }
 
 /** Relative to the tenant's folder in R2. */
@@ -304,6 +305,7 @@ const digitsForExposures = (exposures: readonly ExposureCreate[]): number =>
 /** Returns how many digit locators an endorsement needs: those of its changes, and one for its modification. */
 export const digitsForEndorsement = (changes: EndorsementChanges): number => 1 + digitsForChanges(changes)
 
+/** Returns the locators of the exposures that the changes update or end. */
 export const namedExposures = ({ updateExposures, endExposures }: EndorsementChanges): string[] => [
   ...new Set([...(updateExposures ?? []).map(one => one.exposureLocator), ...(endExposures ?? [])]),
 ]

@@ -345,6 +345,7 @@ export const deleteUnrecorded: TimerOwner = removeUnlessRecorded(media, (medium,
   deleteFile(place, medium),
 )
 
+/** Deletes a medium's file from R2. Does nothing if it does not exist. */
 export function deleteFile(
   { env, tenant, calls }: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
   medium: Uuid,
@@ -376,6 +377,7 @@ function newMedia(
 const isMediaField = ({ type, fields = [] }: FieldDefinition): boolean =>
   type === 'media' || fields.some(isMediaField)
 
+/** Yields the locators of media in the field values, including those of groups. */
 export function* locatorsIn(definitions: readonly FieldDefinition[], data: FieldData): Generator<Uuid> {
   for (const definition of definitions) {
     if (definition.type === 'media') yield* valuesOf(data.values, definition.name) as Uuid[]

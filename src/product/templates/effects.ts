@@ -137,7 +137,7 @@ export const effectFilters: Filters = {
   render_static_document: staticDocument,
 }
 
-// `notLoaded`: the caller fetches all missing keys together and renders again.
+/** `notLoaded`: the caller fetches all missing keys together and renders again. */
 export type LookupResult = { value: string } | 'noSuchTable' | 'noSuchKey' | 'notLoaded'
 
 /** The place of the row that a look-up found: in a file of the configuration, or in a revision of a resource. */

@@ -36,6 +36,7 @@ export const CANCELLATION_TRANSITIONS: TransitionTable<CancellationAction, Cance
   reinstate: { from: ['issued'], to: 'same', event: 'reinstatement.create', past: 'reinstated' },
 }
 
+/** Throws 409 if the cancellation's state does not allow the action. */
 export const assertCancellationAllows = (cancellation: Cancellation, action: CancellationAction): void =>
   assertAllowed(CANCELLATION_TRANSITIONS, `Cancellation ${cancellation.locator}`, cancellation.state, action)
 
@@ -56,6 +57,7 @@ export type CancellationOperation =
 /** The result, and the cancellation that the answer shows. Undefined shows the policy. */
 export type CancellationDecision = { planned: Planned; cancellation?: CancellationLocator }
 
+/** Plans an operation on a cancellation. Throws 404 for an unknown cancellation and 409 if its state does not allow the action. */
 export async function decideCancellation(
   loaded: Loaded,
   operation: CancellationOperation,

@@ -51,6 +51,7 @@ export async function schedulesIn(
 
 export type ScheduleRow = Awaited<ReturnType<typeof schedulesIn>>[number]
 
+/** Reads the schedule in one round trip. */
 export async function findSchedule(database: Database, locator: Uuid): Promise<ScheduleRow | undefined> {
   const [rows] = await database.batch([
     database.build.select(columns).from(eventSchedules).where(eq(eventSchedules.locator, locator)),
@@ -58,6 +59,7 @@ export async function findSchedule(database: Database, locator: Uuid): Promise<S
   return rows[0]
 }
 
+/** Records failed tries of the schedule, outside any other commit. */
 export async function noteTries(
   database: Database,
   locator: Uuid,

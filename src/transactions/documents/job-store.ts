@@ -356,6 +356,7 @@ const goneFileTimer = (document: Uuid, now: Instant): NewTimer & { locator: Uuid
   payload: {},
 })
 
+/** Returns timers that delete the files of documents which the write removes. */
 export function goneFileTimers(
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,

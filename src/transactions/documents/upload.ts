@@ -42,5 +42,6 @@ export type UploadOwner = Pick<PolicyDocument, 'subject' | 'subjectLocator'> & {
   readonly isIssued: boolean
 }
 
+/** Returns the 404 for a document that the owner does not have. */
 export const noDocument = ({ title }: Pick<UploadOwner, 'title'>, locator: string): Refusal =>
   new Refusal('notFound', `${title} has no document '${locator}'.`)

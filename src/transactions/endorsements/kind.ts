@@ -197,6 +197,9 @@ const REACHES = { quote: 'quoted', accept: 'accepted', issue: 'issued' } as cons
 const stepsBetween = (from: EndorsementState, to: EndorsementState): readonly Step[] =>
   STEPS.slice(STEPS.indexOf(from as Step) + 1, STEPS.indexOf(to as Step) + 1)
 
+/**
+ * Plans an operation on an endorsement or renewal. Throws 404 for an unknown one and 409 if its state does not allow the action.
+ */
 export async function decideEndorsement(
   loaded: Loaded,
   operation: EndorsementOperation,

@@ -100,6 +100,7 @@ export const ENDORSEMENT_TRANSITIONS: Table = tableOf('endorsement', 'policy.end
 
 export const RENEWAL_TRANSITIONS: Table = tableOf('renewal', 'policy.renew')
 
+/** Throws 409 if the state of the endorsement or renewal does not allow the action. */
 export function assertEndorsementAllows(
   { kind, locator, state }: Endorsement,
   action: EndorsementAction,

@@ -75,6 +75,7 @@ export function renewalResponse(
   }
 }
 
+/** Returns an endorsement or a renewal as responses show it. */
 export const transactionResponse = (
   aggregate: PolicyAggregate,
   transaction: Endorsement,

@@ -43,6 +43,10 @@ export async function rateAgain(rating: Rating, explaining: Explaining): Promise
 const isRating = ({ kind }: Modification): boolean =>
   kind === 'creation' || kind === 'endorsement' || kind === 'renewal'
 
+/**
+ * Rates a recorded transaction as it was rated then, and reports each step to the record of `explaining`. A refusal becomes a
+ * problem of that record.
+ */
 export async function rateTransactionAgain(
   rating: Rating,
   modification: Modification,

@@ -56,6 +56,7 @@ type Variant = {
   readonly legacyPaths: { readonly issue: string; readonly price: string }
 }
 
+/** Returns the routes of endorsements or of renewals, which differ only in names and contracts. */
 export function transactionRoutes(
   heading: 'Endorsements' | 'Renewals',
   { kind, records, contracts, texts, legacyPaths }: Variant,

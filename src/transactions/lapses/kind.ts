@@ -129,6 +129,7 @@ export const amountDueKind = defineKind<'amountDue'>({
 /** `planned` is undefined when there was nothing to do. `shown` is set for a client's request. */
 type LapseDecision = { planned: Planned | undefined; shown?: { gracePeriod: Uuid } | { reinstatement: Uuid } }
 
+/** Plans an operation on a grace period, a lapse or the reinstatement of a lapse. */
 export async function decideLapse(
   loaded: Loaded,
   operation: LapseOperation,

@@ -24,6 +24,7 @@ export const GRACE_PERIOD_TRANSITIONS: TransitionTable<GracePeriodAction, GraceP
   lapse: { from: ['open'], to: ['lapsed'], event: ['policy.cancel', 'policy.lapse'], past: 'lapsed' },
 }
 
+/** Throws 409 if the grace period's state does not allow the action. */
 export const assertGracePeriodAllows = (grace: GracePeriod, action: GracePeriodAction): void =>
   assertAllowed(GRACE_PERIOD_TRANSITIONS, `Grace period ${grace.locator}`, grace.state, action)
 
@@ -39,6 +40,7 @@ export const LAPSE_REINSTATEMENT_TRANSITIONS: TransitionTable<
   close: { from: ['open', 'invoiced'], to: 'closed', event: 'policy.reinstatement.close', past: 'closed' },
 }
 
+/** Throws 409 if the state of the lapse's reinstatement does not allow the action. */
 export const assertLapseReinstatementAllows = (
   reinstatement: LapseReinstatement,
   action: LapseReinstatementAction,

@@ -17,6 +17,7 @@ const pendingOf = (aggregate: PolicyAggregate, own: string): Pending[] =>
     .filter(one => one.locator !== own)
     .sort((a, b) => a.createdAt - b.createdAt)
 
+/** Whether transactions other than `own` are pending, so that it cannot be quoted, accepted or issued beside them. */
 export const hasConflicts = (aggregate: PolicyAggregate, own: string): boolean =>
   pendingOf(aggregate, own).length > 0
 

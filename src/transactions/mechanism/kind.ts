@@ -166,10 +166,12 @@ export type FirstRun = Omit<Run, 'attempt'> & {
 /** The registry passes a kind only operations of its own name. */
 export type AnyKind = Kind | FirstKind
 
+/** Returns the kind, with its type checked. */
 export const defineKind = <Name extends KindName>(kind: Kind<Name>): Kind<Name> => kind
 
 let registered: ReadonlyMap<string, AnyKind> | undefined
 
+/** Makes the kinds known to `kindNamed` and `allKinds`. */
 export function registerKinds(kinds: readonly AnyKind[]): readonly AnyKind[] {
   registered = new Map(kinds.map(kind => [kind.name, kind]))
   return kinds
@@ -181,6 +183,7 @@ export function allKinds(): readonly AnyKind[] {
   return [...registered.values()]
 }
 
+/** Returns the kind. Throws an Error, a fault of Bindery, if none of that name is registered. */
 export function kindNamed(name: string): AnyKind {
   allKinds()
   const kind = registered!.get(name)

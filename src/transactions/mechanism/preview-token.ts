@@ -39,6 +39,7 @@ export type IfPreviewed = PreviewedFacts & {
 
 type Signing = Pick<RequestContext, 'env' | 'tenant' | 'caller'>
 
+/** Returns a token for the preview, and the real time, in milliseconds, at which it expires. */
 export async function signPreview(
   { env, tenant, caller }: Signing,
   facts: PreviewedFacts,

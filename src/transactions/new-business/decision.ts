@@ -71,6 +71,7 @@ import { changeQuote, planAcceptance, planQuoting } from '../quotes/plans.ts'
 import { isPriced, notPriced } from '../quotes/projection.ts'
 import { newEndTimers } from '../term-end.ts'
 
+/** Plans a new policy. With `finalize`, also prices and underwrites it. */
 export async function decideCreation(
   request: PolicyCreateRequest,
   ground: NewPolicyContext,
@@ -81,6 +82,7 @@ export async function decideCreation(
   return await validateAndFinalize(created, reported, request.finalize, { ...ground, aggregate }, attempt)
 }
 
+/** Plans the change of a policy that is not issued. Throws 409 unless its state is `created`. */
 export async function decideUpdate(
   request: PolicyUpdateRequest,
   loaded: Loaded,
@@ -92,6 +94,7 @@ export async function decideUpdate(
   return await validateAndFinalize(updated, reported, request.finalize, loaded, attempt)
 }
 
+/** Prices, underwrites and accepts the selected quote. Throws 409 if the policy's state does not allow it. */
 export async function decideFinalization(loaded: Loaded, attempt: Attempt): Promise<Planned> {
   assertPolicyAllows(loaded.aggregate, 'finalize')
   return await validateAndFinalize(
@@ -125,6 +128,7 @@ async function validateAndFinalize(
   )
 }
 
+/** Issues the policy: bills its accepted quote and sets the timers of its end. */
 export async function decideIssue(loaded: Loaded, attempt: Attempt): Promise<Planned> {
   const issued = planIssue(loaded.aggregate, attempt.now)
   const timers = newEndTimers(issued.aggregate.policy, undefined, loaded.product, attempt.now)

@@ -52,6 +52,7 @@ const OPERATIONS: { readonly [K in TimerKind]?: (timer: DueTimer) => PolicyOpera
   }),
 }
 
+/** Returns the operation that a due timer carries out. */
 export function operationOfTimer(timer: DueTimer): PolicyOperation {
   const operationOf = OPERATIONS[timer.kind]
   if (!operationOf) throw new Error(`'${timer.kind}' is not a timer of a policy.`)

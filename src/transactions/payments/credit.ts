@@ -30,6 +30,7 @@ export function creditOf(payment: Payment): Money {
   return source === 'credit' ? fromMinor(-amount.minor, amount.currency) : credited
 }
 
+/** Returns by how much the write changes the policyholder's credit; negative if it uses credit. */
 export function creditChange(before: PolicyAggregate | undefined, after: PolicyAggregate): Money {
   const { currency } = after.policy
   const totalCredit = (aggregate: PolicyAggregate | undefined): Money =>

@@ -85,6 +85,7 @@ export class RefusedPayOut extends Refusal {
   }
 }
 
+/** Plans an operation on a payment or an invoice. Throws 404 for an unknown one and 409 if its state does not allow the action. */
 export async function decidePayment(
   loaded: Loaded,
   operation: PaymentOperation,

@@ -67,6 +67,7 @@ function placeOf({ env, tenant, calls }: RequestContext, policyText: string) {
   return { locator, database: shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls) }
 }
 
+/** Reads the whole policy in one round trip. Throws 404 if there is none. */
 export async function loadStored(context: RequestContext, policyText: string): Promise<Loaded> {
   const { locator, database } = placeOf(context, policyText)
   return await loadPolicy(context, database, { locator })

@@ -46,6 +46,7 @@ export async function decidePreview(
   }
 }
 
+/** Returns how the operation is previewed, as its kind defines it. */
 export function findPreview({ kind }: PolicyPreview): PreviewOf<PolicyPreview['request']> {
   const found = allKinds().find(one => one.previews?.[kind])
   if (!found) throw new Error(`No kind of operation has a preview of '${kind}'.`)

@@ -319,8 +319,7 @@ export function splitByValues(
   return { holds: joinPaths(holds, union), fails: rest }
 }
 
-// The ranges that the branches of a ladder test.
-
+/** A range that a branch of a ladder tests. */
 export type TestedRange = {
   readonly value: Value
   readonly key: string
