@@ -189,10 +189,10 @@ function stretchesOf(
   { timeZone }: RatingContext,
 ): Map<Uuid, Stretch[]> {
   const perils = policy.exposures.flatMap(exposure => exposure.perils)
-  const ofPeril = new Map(perils.map(peril => [peril.locator, peril.characteristics]))
+  const characteristicsOf = new Map(perils.map(peril => [peril.locator, peril.characteristics]))
   return new Map(
     runs.map(run => {
-      const own = (ofPeril.get(run.perilLocator) ?? []).filter(
+      const own = (characteristicsOf.get(run.perilLocator) ?? []).filter(
         one =>
           one.policyModificationLocator === run.madeBy &&
           one.replacedTimestamp === undefined &&

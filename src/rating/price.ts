@@ -40,11 +40,11 @@ export function policyPriceResponse(view: PolicyView): PolicyPriceResponse {
   })
   const exposureTotals = exposures.map(one => one.totals)
   const all = sumTotals(exposureTotals, currency)
-  const { fees, grossFees, holdbacks, held } = feesAndHoldbacks(view)
+  const { fees, grossFees, holdbacks, holdbackSum } = feesAndHoldbacks(view)
   return {
     ...gross(all, currency),
     ...amountMembers('grossFees', grossFees),
-    ...amountMembers('total', plus(plus(total(all, currency), grossFees), held)),
+    ...amountMembers('total', plus(plus(total(all, currency), grossFees), holdbackSum)),
     fees: fees.map(feeResponse),
     holdbacks: holdbackResponses(view.aggregate, holdbacks),
     exposurePrices: exposures.map(
@@ -74,7 +74,7 @@ export const feesAndHoldbacks = ({ aggregate, quote, line }: PolicyView) => {
     fees,
     grossFees: feeTotal(fees, currency),
     holdbacks,
-    held: holdbackTotal(holdbacks, currency),
+    holdbackSum: holdbackTotal(holdbacks, currency),
   }
 }
 
@@ -143,8 +143,8 @@ export const totalChange = (before: PolicyView, after: PolicyView): Money =>
 export function wholeTotal(view: PolicyView): Money {
   const { currency } = view.aggregate.policy
   const perils = view.exposures.flatMap(one => one.perils.map(peril => perilTotals(peril, currency)))
-  const { grossFees, held } = feesAndHoldbacks(view)
-  return plus(plus(total(sumTotals(perils, currency), currency), grossFees), held)
+  const { grossFees, holdbackSum } = feesAndHoldbacks(view)
+  return plus(plus(total(sumTotals(perils, currency), currency), grossFees), holdbackSum)
 }
 
 /** Both views are of the same policy. `after` counts one more modification. */
@@ -156,19 +156,22 @@ export function policyPriceChangeResponse(before: PolicyView, after: PolicyView)
   )
   const changes = exposures.map(one => one.change)
   const all = sumChanges(changes, currency)
-  const then = feesAndHoldbacks(before)
-  const now = feesAndHoldbacks(after)
+  const sumsBefore = feesAndHoldbacks(before)
+  const sumsAfter = feesAndHoldbacks(after)
   const newTotal = total(all.after, currency)
   const totalChange = minus(newTotal, total(all.before, currency))
-  const feesChange = minus(now.grossFees, then.grossFees)
+  const feesChange = minus(sumsAfter.grossFees, sumsBefore.grossFees)
   return {
     ...changeOf('grossPremium', all.before.premium, all.after.premium),
     ...everyLevel(all, currency),
-    ...changeOf('grossFees', then.grossFees, now.grossFees),
-    ...amountMembers('newTotal', plus(plus(newTotal, now.grossFees), now.held)),
-    ...amountMembers('totalChange', plus(plus(totalChange, feesChange), minus(now.held, then.held))),
-    fees: now.fees.map(feeResponse),
-    holdbacks: holdbackResponses(after.aggregate, now.holdbacks),
+    ...changeOf('grossFees', sumsBefore.grossFees, sumsAfter.grossFees),
+    ...amountMembers('newTotal', plus(plus(newTotal, sumsAfter.grossFees), sumsAfter.holdbackSum)),
+    ...amountMembers(
+      'totalChange',
+      plus(plus(totalChange, feesChange), minus(sumsAfter.holdbackSum, sumsBefore.holdbackSum)),
+    ),
+    fees: sumsAfter.fees.map(feeResponse),
+    holdbacks: holdbackResponses(after.aggregate, sumsAfter.holdbacks),
     exposurePrices: exposures.map(one => one.response),
   }
 }

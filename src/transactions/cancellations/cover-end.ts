@@ -36,11 +36,11 @@ export function coverEnds(
     one.issuedAt !== undefined && before?.modifications.get(one.locator)?.issuedAt === undefined
   const all = [...after.modifications.values()]
   const issued = all.filter(one => endsCover(one) && isNew(one))
-  const again = coverEndingCancellation(after)
-  const isTold = again && lateReinstatements(after, again).some(isNew)
+  const ending = coverEndingCancellation(after)
+  const isRevivedLate = ending && lateReinstatements(after, ending).some(isNew)
   const ended = issued.filter(one => one.effectiveAt <= now)
   return {
-    events: [...ended, ...(isTold ? [again] : [])].map(one => effectiveEvent(after, one)),
+    events: [...ended, ...(isRevivedLate ? [ending] : [])].map(one => effectiveEvent(after, one)),
     timers: issued.filter(one => one.effectiveAt > now).map(one => coverEndTimer(after, one)),
   }
 }

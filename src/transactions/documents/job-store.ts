@@ -46,12 +46,13 @@ export const HINT_AGAIN_MS = 60_000
 /** How the change affects the waiting documents. */
 export type JobChange = 'none' | 'more' | 'progress' | 'done'
 
+/** Returns how the write affects the documents that wait for their files. */
 export function jobChange(before: PolicyAggregate | undefined, after: PolicyAggregate): JobChange {
   if (before?.documents === after.documents) return 'none'
-  const [was, is] = [before ? pendingDocuments(before) : [], pendingDocuments(after)]
-  if (is.some(one => before?.documents.get(one.locator)?.state !== 'draft')) return 'more'
-  if (was.length === is.length) return 'none'
-  return is.length === 0 ? 'done' : 'progress'
+  const [pendingBefore, pendingAfter] = [before ? pendingDocuments(before) : [], pendingDocuments(after)]
+  if (pendingAfter.some(one => before?.documents.get(one.locator)?.state !== 'draft')) return 'more'
+  if (pendingBefore.length === pendingAfter.length) return 'none'
+  return pendingAfter.length === 0 ? 'done' : 'progress'
 }
 
 /** Queries for the batch of the change. `at` is the real time. */

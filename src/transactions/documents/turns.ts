@@ -23,7 +23,7 @@ export type WaitingPolicy = {
 }
 
 /** How long policies may wait without a hint after a sender reached its limit of hints. */
-const UNTOLD_MS = 60_000
+const WITHOUT_HINTS_MS = 60_000
 
 const LOOK_EVERY_MS = 1_000
 
@@ -33,7 +33,7 @@ export class DocumentTurns {
   readonly #underWay = new Map<PolicyLocator, Instant>()
   /** In the order in which they are hinted at. */
   readonly #waiting = new Map<PolicyLocator, WaitingPolicy>()
-  #untoldUntil = 0
+  #withoutHintsUntil = 0
   #lookedAt = 0
 
   isUnderWay(policy: PolicyLocator, at: Instant): boolean {
@@ -46,7 +46,7 @@ export class DocumentTurns {
    */
   begin(waiting: WaitingPolicy, mayBeMore: boolean, at: Instant): boolean {
     const { policyLocator } = waiting
-    if (mayBeMore) this.#untoldUntil = at + UNTOLD_MS
+    if (mayBeMore) this.#withoutHintsUntil = at + WITHOUT_HINTS_MS
     for (const [policy, until] of this.#underWay) if (until <= at) this.#underWay.delete(policy)
     if (this.#underWay.has(policyLocator) || this.#underWay.size >= MADE_AT_ONCE) {
       if (this.#waiting.size < MOST_REMEMBERED) this.#waiting.set(policyLocator, waiting)
@@ -65,7 +65,7 @@ export class DocumentTurns {
   ): Promise<WaitingPolicy | undefined> {
     this.#underWay.delete(policy)
     const known = this.#next(at)
-    if (known || at >= this.#untoldUntil || at < this.#lookedAt + LOOK_EVERY_MS) return known
+    if (known || at >= this.#withoutHintsUntil || at < this.#lookedAt + LOOK_EVERY_MS) return known
     this.#lookedAt = at
     for (const waiting of await look())
       if (!this.#waiting.has(waiting.policyLocator)) this.#waiting.set(waiting.policyLocator, waiting)

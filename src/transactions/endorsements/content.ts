@@ -111,8 +111,8 @@ export class EndorsedContent {
   /** Returns the segment's data after the changes. `groups` are those of all segments that the changes reach. */
   policyData(segment: PolicySegment, changes: FieldChanges, groups: GroupsOverTime): FieldData {
     const { fields } = this.#context.product
-    const here = changesOfStretch(changes, segment.data, groups)
-    const data = this.#changed('policy', this.#modification.locator, fields, segment.data, here)
+    const changesHere = changesOfStretch(changes, segment.data, groups)
+    const data = this.#changed('policy', this.#modification.locator, fields, segment.data, changesHere)
     if (data !== segment.data) this.#policyChanged = true
     return data
   }
@@ -236,10 +236,10 @@ export class EndorsedContent {
    */
   #moveExposureEnds(): void {
     if (this.#ends.new === this.#ends.old) return
-    const done = new Set(this.#exposureRuns.map(run => run.locator))
+    const cutRuns = new Set(this.#exposureRuns.map(run => run.locator))
     for (const run of this.#before.exposureRuns.values()) {
       const span = this.#remaining(run)
-      if (!span || done.has(run.locator)) continue
+      if (!span || cutRuns.has(run.locator)) continue
       if (span.end > this.#ends.new) this.#exposureRuns.push(this.#cut(run, this.#ends.new))
       else if (this.#extension(span)) this.#replaceExposure(run, run.data)
     }

@@ -74,12 +74,12 @@ import { newEndTimers } from '../term-end.ts'
 /** Plans a new policy. With `finalize`, also prices and underwrites it. */
 export async function decideCreation(
   request: PolicyCreateRequest,
-  ground: NewPolicyContext,
+  context: NewPolicyContext,
   attempt: Attempt,
 ): Promise<Planned> {
-  const { aggregate, reported } = requestedDraft(request, ground, attempt)
+  const { aggregate, reported } = requestedDraft(request, context, attempt)
   const created = planCreation(aggregate)
-  return await validateAndFinalize(created, reported, request.finalize, { ...ground, aggregate }, attempt)
+  return await validateAndFinalize(created, reported, request.finalize, { ...context, aggregate }, attempt)
 }
 
 /** Plans the change of a policy that is not issued. Throws 409 unless its state is `created`. */

@@ -7,15 +7,15 @@ import { policyholders } from '../../policyholders/tables.ts'
 import type { Policyholder } from '../../policyholders/values.ts'
 import { configurationVersions } from '../../product/tables.ts'
 
-const locatorGiven = sql.placeholder('locator')
-const versionGiven = sql.placeholder('version')
-const storedPolicy = sql`(select ${policies.version} from ${policies} where ${policies.locator} = ${locatorGiven})`
+const locatorParameter = sql.placeholder('locator')
+const versionParameter = sql.placeholder('version')
+const storedPolicy = sql`(select ${policies.version} from ${policies} where ${policies.locator} = ${locatorParameter})`
 const POLICY_IS_NEW = sql`${storedPolicy} is null`
-const POLICY_IS_UNCHANGED = sql`${storedPolicy} = ${versionGiven}`
+const POLICY_IS_UNCHANGED = sql`${storedPolicy} = ${versionParameter}`
 const CONFIGURATION_IS_UNCHANGED = sql`(select ${configurationVersions.hash} from ${configurationVersions}
-  where ${configurationVersions.version} = ${versionGiven}) = ${sql.placeholder('hash')}`
+  where ${configurationVersions.version} = ${versionParameter}) = ${sql.placeholder('hash')}`
 const POLICYHOLDER_IS_UNCHANGED = sql`(select ${policyholders.version} from ${policyholders}
-  where ${policyholders.locator} = ${locatorGiven}) = ${versionGiven}`
+  where ${policyholders.locator} = ${locatorParameter}) = ${versionParameter}`
 
 /** Fails the batch if the policy has changed since it was read, or if another request created it first. */
 export function policyGuard(
