@@ -3,7 +3,7 @@ import { Refusal } from '../src/kernel/errors.ts'
 import { type ObjectReply, replyOf } from '../src/platform/objects.ts'
 import { type Tenant, tenantNow } from '../src/platform/tenancy.ts'
 import type { PolicyMessage, PolicyReply } from '../src/transactions/mechanism/message.ts'
-import type { PolicyMemory, Recalled } from '../src/transactions/object/execution.ts'
+import type { PolicyMemory, Recalled } from '../src/transactions/object/memory.ts'
 
 /** The number of operations that may wait for one policy. Further ones are rejected immediately. */
 const LONGEST_LINE = 256
@@ -35,7 +35,7 @@ export class PolicyObject extends DurableObject<Env> {
   recall(tenant: Tenant, version: number): Promise<ObjectReply<Recalled | null>> {
     return replyOf({ at: 'policy object', operation: 'recall' }, async () => {
       if (!this.#memory.loaded) return null
-      const { recallPolicy } = await import('../src/transactions/object/execution.ts')
+      const { recallPolicy } = await import('../src/transactions/object/memory.ts')
       return recallPolicy(this.#memory, tenant, version) ?? null
     })
   }

@@ -27,7 +27,8 @@ import {
   type Response,
   registerKinds,
 } from '../../src/transactions/mechanism/kind.ts'
-import { execute, type PolicyMemory } from '../../src/transactions/object/execution.ts'
+import { execute } from '../../src/transactions/object/execution.ts'
+import type { PolicyMemory } from '../../src/transactions/object/memory.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 

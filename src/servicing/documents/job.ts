@@ -27,7 +27,7 @@ import {
 import type { DocumentOutcome } from '../../transactions/documents/kinds.ts'
 import { TURN_MS } from '../../transactions/documents/turns.ts'
 import { sendToPolicy } from '../../transactions/mechanism/message.ts'
-import type { Recalled } from '../../transactions/object/execution.ts'
+import type { Recalled } from '../../transactions/object/memory.ts'
 import { distinctMessages, followHint, isShardName } from '../events/dispatch.ts'
 import { type MakingContext, makeDocument, makingContext, type Product } from './make.ts'
 import { mergeSources } from './merge-sources.ts'

@@ -170,7 +170,8 @@ type Written = { readonly due: boolean; readonly answer: JsonAnswer }
 
 /**
  * The last price answer of each policy in memory. A stored price depends only on the policy, and a `Loaded` never changes: a
- * change creates a new one, and the old answer is collected with the old one. object/execution.ts limits age and size.
+ * change creates a new one, and the old answer is collected with the old one. object/memory.ts limits its size, and
+ * object/execution.ts its age.
  */
 const writtenOf = new WeakMap<Loaded, Written>()
 

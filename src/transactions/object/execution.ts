@@ -5,7 +5,7 @@ import { externalRaters } from '../../extension/integrations/external-rater.ts'
 import { OperationCalls } from '../../extension/plugins/operation-calls.ts'
 import { type ErrorCode, Refusal } from '../../kernel/errors.ts'
 import { type LocatorSupply, locatorSupply, shardOfDigits, supplyOf } from '../../kernel/locators.ts'
-import { type Instant, now } from '../../kernel/time.ts'
+import { now } from '../../kernel/time.ts'
 import {
   type AnswerBySubject,
   commit,
@@ -19,7 +19,7 @@ import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { requireMatch } from '../../platform/http/entity-tags.ts'
 import { takeLocators } from '../../platform/tenancy/sequence.ts'
-import { shardDatabase, type Tenant } from '../../platform/tenancy.ts'
+import { shardDatabase } from '../../platform/tenancy.ts'
 import { journalOfChange } from '../../policy/journal/history.ts'
 import { termQueries } from '../../policy/list/store.ts'
 import type { ProjectionOptions } from '../../policy/projection/policy.ts'
@@ -37,6 +37,7 @@ import { scheduleRows } from '../custom-events/plan.ts'
 import { goneFileTimers, hintDocuments, jobChange, jobQueries } from '../documents/job-store.ts'
 import {
   jsonIfShort,
+  type Kind,
   kindNamed,
   type PolicyOperation,
   type RecordingOptions,
@@ -49,6 +50,7 @@ import { RefusedPayOut } from '../payments/kind.ts'
 import { withConsequences } from './consequences.ts'
 import { configurationGuard, policyGuard, policyholderGuard } from './guards.ts'
 import { assertPreviewed, assertPreviewedPrice, rowOfUse, withPreviewedTimes } from './if-previewed.ts'
+import { forgetOtherEra, forgetPolicy, type PolicyMemory, rememberPolicy } from './memory.ts'
 
 type Execution = {
   readonly context: RequestContext
@@ -69,9 +71,7 @@ export async function execute(
   const shard = shardOfDigits(message.locator)
   const database = shardDatabase(context.env, context.tenant, shard, context.calls)
   const plugins = new OperationCalls({ context, database, shard }, message.locator)
-  const era = eraOf(context.tenant)
-  if (memory.era !== era) forgetPolicy(memory)
-  memory.era = era
+  forgetOtherEra(memory, context.tenant)
   try {
     return await attemptAgain({ context, database, message, memory, plugins })
   } catch (problem) {
@@ -139,24 +139,26 @@ async function attempt(execution: Execution): Promise<Answer> {
   const isConditional = message.ifMatch !== undefined || message.ifPreviewed !== undefined
   const part = isConditional ? undefined : kindNamed(message.operation.kind).part?.(message.operation)
   const tables = new RatingTables(execution.context)
-  const attemptOnPart = (some: Part | undefined) => tables.inRounds(() => attemptOn(some, execution, tables))
+  const attemptInRounds = (read: Part | undefined) =>
+    tables.inRounds(() => attemptOn(read, execution, tables))
   try {
-    return await attemptOnPart(part)
+    return await attemptInRounds(part)
   } catch (problem) {
     if (!(problem instanceof NeedsWholePolicy)) throw problem
-    return await attemptOnPart(undefined)
+    return await attemptInRounds(undefined)
   }
 }
 
 const isReadOnly = (operation: PolicyOperation): boolean =>
   kindNamed(operation.kind).isReadOnly?.(operation) ?? false
 
+/** Attempts the operation once, on the policy or a part of it. */
 async function attemptOn(
   part: Part | undefined,
   execution: Execution,
   tables: RatingTables,
 ): Promise<Answer> {
-  const { context, database, message, memory, plugins } = execution
+  const { context, database, message, plugins } = execution
   const { locator, operation } = message
   const kind = kindNamed(operation.kind)
   const shard = shardOfDigits(locator)
@@ -176,18 +178,35 @@ async function attemptOn(
     tables,
     readTables,
   })
-  if ('begin' in kind) {
-    const begun = await kind.begin(operation, {
-      context,
-      database,
-      autofill,
-      lease,
-      attemptWith,
-      surroundings: request => tables.openWith(loadNewPolicyContext(context, database, request)),
-    })
-    return await commitPlan(execution, { before: undefined, ...begun, subject: String(locator) })
-  }
+  if (!('begin' in kind))
+    return await attemptOnStored(kind, part, execution, { tables, autofill, digits, attemptWith })
+  const begun = await kind.begin(operation, {
+    context,
+    database,
+    autofill,
+    lease,
+    attemptWith,
+    surroundings: request => tables.openWith(loadNewPolicyContext(context, database, request)),
+  })
+  return await commitPlan(execution, { before: undefined, ...begun, subject: String(locator) })
+}
 
+type Tools = {
+  readonly tables: RatingTables
+  readonly autofill: Autofill
+  readonly digits: Attempt['digits']
+  readonly attemptWith: (supply: LocatorSupply) => Attempt
+}
+
+/** Attempts an operation on a policy that exists: loads it, checks the conditions of the request, fills it in, decides and commits. */
+async function attemptOnStored(
+  kind: Kind,
+  part: Part | undefined,
+  execution: Execution,
+  { tables, autofill, digits, attemptWith }: Tools,
+): Promise<Answer> {
+  const { context, database, message, memory } = execution
+  const { locator, operation } = message
   if (kind.isOutdated?.(memory.loaded, operation, context.now)) forgetPolicy(memory)
   const trust = isReadOnly(operation) ? 'unguarded' : 'guarded'
   const loaded = await tables.openWith(recallOrLoad(execution, trust, part))
@@ -196,39 +215,53 @@ async function attemptOn(
   const completed = (await kind.fill?.(operation, loaded, autofill)) ?? operation
   const filled = withPreviewedTimes(message, completed, loaded)
   const attempt = attemptWith(await digits(kind.locators?.(filled) ?? 0))
-  const recordPlan = (planned: Planned, more: Partial<Recording>, from = context) =>
-    commitPlan(
-      { ...execution, context: from },
-      {
-        before: loaded.aggregate,
-        planned,
-        attempt,
-        response: showPolicy(),
-        subject: String(locator),
-        ...more,
-        loaded: { ...(more.loaded ?? loaded), aggregate: planned.aggregate },
-      },
-    )
-  /**
-   * Records the plan that a refused payout carries, unless the request repeats a payout that was carried out. The answer is not
-   * kept, so a repeat tries again.
-   */
-  const recordRefused = async (problem: unknown): Promise<never> => {
-    if (problem instanceof RefusedPayOut && !(await storedAnswer(context, database)))
-      await recordPlan(problem.planned, { response: showNothing }, { ...context, idempotency: undefined })
-    throw problem
-  }
   const decide = async () => await kind.decide(loaded, filled, { attempt, autofill, context, database })
-  const deciding = autofill.explaining(decide())
-  const outcome = await deciding.catch(recordRefused)
+  const recordRefused = (problem: unknown) => recordRefusedPayOut(execution, loaded, attempt, problem)
+  const outcome = await autofill.explaining(decide()).catch(recordRefused)
   if (!outcome) return NO_BODY
   if ('answer' in outcome) return outcome.answer
-  const { planned, subject, ...more } = outcome
+  const { planned, subject, ...options } = outcome
   assertPreviewedPrice(message, loaded, planned.aggregate)
-  return await recordPlan(planned, {
-    ...more,
+  return await recordPlan(execution, loaded, attempt, planned, {
+    ...options,
     subject: subject === undefined ? String(locator) : `${locator}/${subject}`,
   })
+}
+
+/** Commits the plan of an operation on the policy that was loaded. By default, the response shows the policy. */
+const recordPlan = (
+  execution: Execution,
+  loaded: Loaded,
+  attempt: Attempt,
+  planned: Planned,
+  options: Partial<Recording>,
+): Promise<Answer> =>
+  commitPlan(execution, {
+    before: loaded.aggregate,
+    planned,
+    attempt,
+    response: showPolicy(),
+    subject: String(execution.message.locator),
+    ...options,
+    loaded: { ...(options.loaded ?? loaded), aggregate: planned.aggregate },
+  })
+
+/**
+ * Records the plan that a refused payout carries, unless the request repeats a payout that was carried out, and throws the refusal.
+ * The answer is not kept, so a repeat tries again.
+ */
+async function recordRefusedPayOut(
+  execution: Execution,
+  loaded: Loaded,
+  attempt: Attempt,
+  problem: unknown,
+): Promise<never> {
+  const { context, database } = execution
+  if (problem instanceof RefusedPayOut && !(await storedAnswer(context, database))) {
+    const unkept: Execution = { ...execution, context: { ...context, idempotency: undefined } }
+    await recordPlan(unkept, loaded, attempt, problem.planned, { response: showNothing })
+  }
+  throw problem
 }
 
 /** Rejects with 412 if the record has changed since the client read it. */
@@ -245,41 +278,8 @@ function assertMatch({ operation, ifMatch }: PolicyMessage, loaded: Loaded): voi
     ])
 }
 
-// A cache of the policy's records, never the source of truth (docs/design.md, section 5).
-/** The policy that the object remembers between operations. Any error drops it, since the memory itself may be wrong. */
-export type PolicyMemory = {
-  loaded?: Loaded
-  readAt?: Instant
-  /** The tenant's restores and token epoch. After a restore or a move, the same version may have other rows. */
-  era?: string
-}
-
-const eraOf = ({ restores = [], tokenEpoch }: Tenant): string => `${restores.length}/${tokenEpoch}`
-
-/** The remembered policy as it is sent to a reader, which finds the configuration by its hash. */
-export type Recalled = Pick<Loaded, 'aggregate' | 'policyholder' | 'credit'> & {
-  readonly configurationHash: string
-}
-
-/**
- * Returns the remembered policy if it has at least the given version. The policyholder may have changed since, so anything that
- * depends on it needs a guard.
- */
-export function recallPolicy(
-  { loaded, era }: PolicyMemory,
-  tenant: Tenant,
-  version: number,
-): Recalled | undefined {
-  if (!loaded || era !== eraOf(tenant) || loaded.aggregate.policy.version < version) return undefined
-  const { aggregate, policyholder, credit, configuration } = loaded
-  return { aggregate, policyholder, credit, configurationHash: configuration.hash }
-}
-
 /** How long a price may use memory. During this time it may miss a repair of the configuration. */
 const PRICE_TRUST_MS = 2_000
-
-/** An object keeps a policy of at most this many records in memory, about 256 KiB (docs/design.md, section 5). */
-const MOST_REMEMBERED_RECORDS = 250
 
 /**
  * Returns the policy from memory, or reads it. Writes are safe because guards fail on stale memory. Reads have no guard, so they
@@ -299,20 +299,6 @@ async function recallOrLoad(
   return loaded
 }
 
-function rememberPolicy(memory: PolicyMemory, loaded: Loaded): void {
-  const { aggregate, unread } = loaded
-  const records = aggregate.exposures.size + aggregate.perils.size + aggregate.modifications.size
-  const small = !unread && records <= MOST_REMEMBERED_RECORDS
-  memory.loaded = small ? loaded : undefined
-  memory.readAt = small ? now() : undefined
-}
-
-function forgetPolicy(memory: PolicyMemory): void {
-  memory.loaded = undefined
-  memory.readAt = undefined
-}
-
-// Commits a plan with its consequences (consequences.ts) and search terms, under guards (docs/design.md, section 5).
 type Recording = {
   before: PolicyAggregate | undefined
   loaded: Loaded
@@ -323,7 +309,7 @@ type Recording = {
   subject: string
 } & RecordingOptions
 
-/** Commits the plan, pays its invoices from the policyholder's credit, and remembers the result. */
+/** Commits the plan with its consequences (consequences.ts) and search terms, under guards, and remembers the result. */
 async function commitPlan(
   { context, database, memory, plugins, message }: Execution,
   recording: Recording,
