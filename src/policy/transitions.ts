@@ -167,14 +167,14 @@ export function policyState(aggregate: PolicyAggregate): PolicyState {
   return quote ? STATES_BY_QUOTE[quote.state] : 'unselected'
 }
 
-/** State of a policy that is neither issued nor discarded, by its selected quote. */
-const STATES_BY_QUOTE: Readonly<Record<Quote['state'], PolicyState>> = {
+/** The state of a policy that is neither issued nor discarded, by that of its selected quote. */
+export const STATES_BY_QUOTE = {
   draft: 'created',
   quoted: 'quoted',
   accepted: 'finalized',
   declined: 'declined',
   discarded: 'discarded',
-}
+} as const satisfies Record<Quote['state'], PolicyState>
 
 const isWithdrawn = ({ modifications }: PolicyAggregate): boolean =>
   [...modifications.values()].some(one => one.kind === 'withdrawal' && one.issuedAt !== undefined)

@@ -25,11 +25,16 @@ import {
   quotes,
   reinstatements,
 } from '../tables/policies.ts'
+import { STATES_BY_QUOTE } from '../transitions.ts'
 import type { ListedState, PolicyListQuery, PolicySummaryResponse } from './contract.ts'
 
-/** The state of a policy that is neither issued nor discarded: that of its selected quote, or `created` without one. */
-const stateOfQuote = sql`coalesce((
-  select case ${quotes.state} when 'draft' then 'created' when 'accepted' then 'finalized' else ${quotes.state} end
+/** The state of a policy that is neither issued nor discarded: by its selected quote, or `created` without one. */
+const stateByQuote = sql`coalesce((
+  select case ${quotes.state} ${sql.raw(
+    Object.entries(STATES_BY_QUOTE)
+      .map(([quote, policy]) => `when '${quote}' then '${policy}'`)
+      .join(' '),
+  )} end
   from ${quotes} where ${quotes.policyLocator} = ${policies.locator} and ${quotes.selected} = 1), 'created')`
 
 /** `withdrawn` or `cancelled` for an issued policy; null if it is neither or was reinstated. */
@@ -61,7 +66,7 @@ const unpaidState = sql`case
 /** The policy's ListedState, which refines `policyState`. Computed, not stored. */
 export const stateAt = (now: Instant): SQL<ListedState> => sql<ListedState>`case
   when ${policies.discardedAt} is not null then 'discarded'
-  when ${policies.issuedAt} is null then ${stateOfQuote}
+  when ${policies.issuedAt} is null then ${stateByQuote}
   else coalesce(${unpaidState}, ${cancelledState}, case
     when ${policies.originalStart} > ${now} then 'pending'
     when ${policies.effectiveEnd} <= ${now} then 'expired'
