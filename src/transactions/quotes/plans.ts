@@ -257,19 +257,36 @@ export function planCopy(
   const { now, supply } = context
   const changed = changeQuote(before, source, changes, context)
   const from = changed.aggregate.quotes.get(source.locator)!
-  const parts = quoteParts(changed.aggregate, from)
-  const made = { createdAt: now, updatedAt: now }
-  const withNewIds = () => ({ locator: supply.uuid(), displayId: supply.digits() as DisplayId, ...made })
-  const quoteLocator = supply.digits() as QuoteLocator
   const quote: Quote = {
     ...from,
-    ...made,
-    locator: quoteLocator,
+    createdAt: now,
+    updatedAt: now,
+    locator: supply.digits() as QuoteLocator,
     name: changes.name ?? `quote ${before.quotes.size + 1}`,
     state: 'draft',
     selected: false,
     underwriting: undefined,
   }
+  const aggregate: PolicyAggregate = {
+    ...before,
+    ...copiedParts(before, quoteParts(changed.aggregate, from), changed.aggregate.perils, quote, context),
+    policy: { ...before.policy, updatedAt: now },
+    quotes: putRecords(before.quotes, [quote]),
+  }
+  const events = [quoteEvent(aggregate, quote, 'policy.quote.create')]
+  return { aggregate, quote, reported: changed.reported, events }
+}
+
+/** Returns the policy's records with copies of the parts, which belong to the quote and have new locators and no price. */
+function copiedParts(
+  before: PolicyAggregate,
+  parts: ReturnType<typeof quoteParts>,
+  perils: PolicyAggregate['perils'],
+  { locator: quoteLocator }: Quote,
+  { now, supply }: DraftContext,
+): Partial<PolicyAggregate> {
+  const stamps = { createdAt: now, updatedAt: now }
+  const withNewIds = () => ({ locator: supply.uuid(), displayId: supply.digits() as DisplayId, ...stamps })
   const modification: Modification = {
     ...parts.modification,
     ...withNewIds(),
@@ -277,44 +294,36 @@ export function planCopy(
     underwriting: undefined,
     premiumChange: undefined,
   }
-  const fresh = () => ({ ...made, locator: supply.uuid(), madeBy: modification.locator })
+  const newRun = () => ({ ...stamps, locator: supply.uuid(), madeBy: modification.locator })
   const exposureOf = new Map(
     parts.exposures.map(exposure => [exposure.locator, { ...exposure, ...withNewIds(), quoteLocator }]),
   )
   const perilOf = new Map(
     parts.perilRuns.map(run => {
-      const peril = changed.aggregate.perils.get(run.perilLocator)!
+      const peril = perils.get(run.perilLocator)!
       const exposureLocator = exposureOf.get(peril.exposureLocator)!.locator
       const copy = { ...peril, ...withNewIds(), exposureLocator }
       return [peril.locator, { ...copy, renewalGroup: copy.locator }]
     }),
   )
-  const aggregate: PolicyAggregate = {
-    ...before,
-    policy: { ...before.policy, updatedAt: now },
-    quotes: putRecords(before.quotes, [quote]),
+  const segment = { ...parts.segment, ...newRun(), quoteLocator }
+  const exposureRuns = parts.exposureRuns.map(run => ({
+    ...run,
+    ...newRun(),
+    exposureLocator: exposureOf.get(run.exposureLocator)!.locator,
+  }))
+  const perilRuns = parts.perilRuns.map(run => ({
+    ...run,
+    ...newRun(),
+    perilLocator: perilOf.get(run.perilLocator)!.locator,
+    price: undefined,
+  }))
+  return {
     modifications: putRecords(before.modifications, [modification]),
-    segments: putRecords(before.segments, [{ ...parts.segment, ...fresh(), quoteLocator }]),
+    segments: putRecords(before.segments, [segment]),
     exposures: putRecords(before.exposures, exposureOf.values()),
-    exposureRuns: putRecords(
-      before.exposureRuns,
-      parts.exposureRuns.map(run => ({
-        ...run,
-        ...fresh(),
-        exposureLocator: exposureOf.get(run.exposureLocator)!.locator,
-      })),
-    ),
+    exposureRuns: putRecords(before.exposureRuns, exposureRuns),
     perils: putRecords(before.perils, withParents(perilOf)),
-    perilRuns: putRecords(
-      before.perilRuns,
-      parts.perilRuns.map(run => ({
-        ...run,
-        ...fresh(),
-        perilLocator: perilOf.get(run.perilLocator)!.locator,
-        price: undefined,
-      })),
-    ),
+    perilRuns: putRecords(before.perilRuns, perilRuns),
   }
-  const events = [quoteEvent(aggregate, quote, 'policy.quote.create')]
-  return { aggregate, quote, reported: changed.reported, events }
 }
