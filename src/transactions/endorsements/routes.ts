@@ -57,12 +57,10 @@ type Variant = {
 }
 
 /** Returns the routes of endorsements or of renewals, which differ only in names and contracts. */
-export function transactionRoutes(
-  heading: 'Endorsements' | 'Renewals',
-  { kind, records, contracts, texts, legacyPaths }: Variant,
-): Route[] {
+export function transactionRoutes(heading: 'Endorsements' | 'Renewals', variant: Variant): Route[] {
+  const { kind, records, contracts, texts } = variant
   const { get, patch, post } = forTenant(heading)
-  const a = kind === 'endorsement' ? 'an endorsement' : 'a renewal'
+  const oneRecord = kind === 'endorsement' ? 'an endorsement' : 'a renewal'
   const path = `/${kind}s/{${kind}Locator}`
   const service = recordService(records)
   const locatorIn = (params: unknown) => (params as Record<`${typeof kind}Locator`, string>)[`${kind}Locator`]
@@ -96,13 +94,13 @@ export function transactionRoutes(
       handle: ({ params }, context) => service.list(context, params.policyLocator),
     }),
     get(path, {
-      summary: `Get ${a}`,
+      summary: `Get ${oneRecord}`,
       permission: `${kind}s.read`,
       answer,
       handle: ({ params }, context) => service.read(context, locatorIn(params)),
     }),
     patch(path, {
-      summary: `Update, quote, accept, issue, invalidate or discard ${a}`,
+      summary: `Update, quote, accept, issue, invalidate or discard ${oneRecord}`,
       description: `Accepting and issuing first complete every earlier step. An update is merged into the changes of the application: of two values the later one wins, and repeated ends count once. To remove an addition, send the \`locator\` that the answer shows for it: in \`endExposures\` for an exposure of \`addExposures\`, in \`endPerils\` of the same exposure for a peril of \`addPerils\`, in \`removeFieldGroups\` for a group of \`addFieldGroups\`. To change the values of an added exposure, or to add or remove its perils and field groups, use its locator as \`exposureLocator\` in \`updateExposures\`.`,
       permission: `${kind}s.write`,
       body: { schema: contracts.action, required: true },
@@ -115,7 +113,7 @@ export function transactionRoutes(
         ),
     }),
     get(`${path}/price`, {
-      summary: `Get the price change of ${a}`,
+      summary: `Get the price change of ${oneRecord}`,
       description: 'For an application: the price change as of now. Nothing is stored.',
       permission: [`${kind}s.read`, `${kind}s.price`],
       query: ExplainQuery,
@@ -123,7 +121,7 @@ export function transactionRoutes(
       handle: ({ params, query }, context) => ask(context, params, 'price', explainOf(query)),
     }),
     get(`${path}/automatedUnderwritingResult`, {
-      summary: `Get the underwriting decision on ${a}`,
+      summary: `Get the underwriting decision on ${oneRecord}`,
       description: 'For an application: the decision as of now. Nothing is stored.',
       permission: `${kind}s.read`,
       answer: { schema: AutomatedUnderwritingResultResponse, description: 'The decision and its notes.' },
@@ -165,6 +163,17 @@ export function transactionRoutes(
           operation: operationOf(body),
         }),
     }),
+    ...deprecatedRoutes(heading, variant),
+  ]
+}
+
+/** Returns the routes that issue a transaction, or preview its price, in one step below `/policy`. */
+function deprecatedRoutes(
+  heading: 'Endorsements' | 'Renewals',
+  { kind, contracts, texts, legacyPaths }: Variant,
+): Route[] {
+  const { post } = forTenant(heading)
+  return [
     post(`/policy/{policyLocator}/${legacyPaths.issue}`, {
       deprecated: true,
       summary: `${texts.verb} a policy in one step`,
