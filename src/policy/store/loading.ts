@@ -147,7 +147,7 @@ async function loadedFrom(
 }
 
 /** Returns the 404 for what the selection names: a policy, a quote, a cancellation, … */
-export function selectionNotFound(selection: PolicySelection): Refusal {
+function selectionNotFound(selection: PolicySelection): Refusal {
   const [name, locator] = Object.entries(selection)[0]!
   return notFound(name === 'locator' ? 'policy' : name.replace(/Locator$|DisplayId$/, ''), String(locator))
 }
@@ -221,7 +221,7 @@ const ROWS = PART_CONDITIONS.map(([name, ofPart]) => {
 })
 
 /** Returns the queries of `aggregateQueries` for one policy, then queries for the part. Pass the results to `joinedParts`. */
-export function partQueries(
+function partQueries(
   database: Database,
   locator: PolicyLocator,
   { exposures, endorsement }: Part,
@@ -237,7 +237,7 @@ export function partQueries(
 }
 
 /** Turns results of `partQueries` into results of `aggregateQueries`. A collection is read whole or in part, never both. */
-export function joinedParts(results: readonly unknown[]): unknown[] {
+function joinedParts(results: readonly unknown[]): unknown[] {
   const joined = results.slice(0, AGGREGATE_QUERIES)
   const parts = results.slice(AGGREGATE_QUERIES) as object[][]
   for (const [index, { at }] of ROWS.entries()) joined[at] = [...(joined[at] as object[]), ...parts[index]!]
@@ -245,10 +245,7 @@ export function joinedParts(results: readonly unknown[]): unknown[] {
 }
 
 /** Returns how much of the policy was not read; undefined if all of it was read. */
-export function unreadOf(
-  results: readonly unknown[],
-  { exposures, perils }: PolicyAggregate,
-): Unread | undefined {
+function unreadOf(results: readonly unknown[], { exposures, perils }: PolicyAggregate): Unread | undefined {
   const [{ exposureCount, perilCount }] = results[0] as [typeof policies.$inferSelect]
   if (exposureCount === exposures.size) return undefined
   return { exposures: exposureCount - exposures.size, perils: perilCount - perils.size }
@@ -281,7 +278,7 @@ const CREDIT_OF_HOLDER = statement(build => balances(build, sql`${sql.placeholde
 export const creditQuery = (database: Database, holder: Uuid) => database.bind(CREDIT_OF_HOLDER, { holder })
 
 /** Like `creditQuery`, for the policyholder of a policy. */
-export const CREDITS = statementsByChoice((build, condition) =>
+const CREDITS = statementsByChoice((build, condition) =>
   balances(
     build,
     sql`(select ${policies.policyholderLocator} from ${policies} where ${policies.locator} ${condition})`,

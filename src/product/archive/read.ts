@@ -190,8 +190,8 @@ function archiveFile(
 
 /** Limits of an archive (resources brief 10.3). */
 export const LARGEST_ARCHIVE_BYTES = 32 * 1024 * 1024
-export const LARGEST_UNPACKED_BYTES = 500_000_000
-export const LARGEST_RATIO = 100
+const LARGEST_UNPACKED_BYTES = 500_000_000
+const LARGEST_RATIO = 100
 /** The limit for all text files together: what fits in an isolate next to its other work. */
 export const LARGEST_TEXT_BYTES = 24 * 1024 * 1024
 

@@ -92,7 +92,7 @@ const role = z.strictObject({
 const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value)
 
 /** security/roles.json, by role key: a display name, or an object with a name, permissions or both. */
-export const rolesFile = z.record(
+const rolesFile = z.record(
   z.string(),
   z.preprocess(value => (isScalar(value) ? { displayName: value } : value), role),
 )

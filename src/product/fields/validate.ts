@@ -233,7 +233,7 @@ function sameValue(definition: FieldDefinition, value: string, expected: string,
 const SHOWN_VALUES = 10
 
 /** Formats conditions, for example as `'cover' is 'full' or 'part' and 'age' is '18'`. */
-export function conditionsInWords(conditions: readonly Condition[]): string {
+function conditionsInWords(conditions: readonly Condition[]): string {
   return conditions
     .map(({ field, values }) => {
       const listed = values.slice(0, SHOWN_VALUES).map(value => `'${shortenForMessage(value)}'`)

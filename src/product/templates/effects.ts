@@ -274,7 +274,7 @@ export function readDatedKey(text: string): { readonly key: string; readonly at:
 }
 
 /** Formats a key for messages, such as `CA, 1 (rate)`. */
-export function shownLookUpKey(text: string): string {
+function shownLookUpKey(text: string): string {
   const { keys, column } = readLookUpKey(text)
   return keys.join(', ') + (column === undefined ? '' : ` (${column})`)
 }

@@ -41,7 +41,7 @@ import { type DocumentTurns, MADE_AT_ONCE, type WaitingPolicy } from './turns.ts
 import { contradictsType, noDocument, safeFileName } from './upload.ts'
 
 /** The dispatcher repeats hints for documents that have waited this long. */
-export const HINT_AGAIN_MS = 60_000
+const HINT_AGAIN_MS = 60_000
 
 /** How the change affects the waiting documents. */
 export type JobChange = 'none' | 'more' | 'progress' | 'done'

@@ -63,7 +63,7 @@ export function endorsementResponse(
   }
 }
 
-export function renewalResponse(
+function renewalResponse(
   aggregate: PolicyAggregate,
   renewal: Endorsement,
   product: ProductDefinition,

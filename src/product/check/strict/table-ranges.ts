@@ -18,7 +18,7 @@ const BOUNDS = [
 const normaliseName = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '')
 
 /** Finds the columns of the bounds, such as `from` and `to` or `age_min` and `age_max`. */
-export function boundColumns(columns: readonly string[]): readonly [number, number] | undefined {
+function boundColumns(columns: readonly string[]): readonly [number, number] | undefined {
   const names = columns.map(normaliseName)
   for (const [low, high] of BOUNDS)
     for (const [at, name] of names.entries()) {
