@@ -8,6 +8,10 @@ export const bordered = (borders: Style['borders']): Pick<Cell, 'border' | 'bord
   borderColor: sides(side => borders[side]?.colour ?? '#000000'),
 })
 
+/** Whether the style has borders, padding or a background. */
+export const isBox = ({ padding, borders, background }: Style): boolean =>
+  background !== undefined || padding.some(one => one > 0) || borders.some(one => one !== undefined)
+
 export const sides = <T>(of: (side: number) => T): [T, T, T, T] => [of(0), of(1), of(2), of(3)]
 
 /** Browsers draw narrower ones as one line. In points. */

@@ -1,7 +1,8 @@
 // Content next to other content: floats, inline blocks and the children of a flex row become columns. Text flows past a float
 // for approximately the height of the float.
 import type { Block } from './engine.ts'
-import type { Justify, Style } from './style.ts'
+import type { Growth, Justify } from './flex.ts'
+import type { Style } from './style.ts'
 import { type Length, pointsIn } from './values.ts'
 
 export type Column = {
@@ -11,8 +12,8 @@ export type Column = {
   readonly fits?: true
   /** Also for width `auto`: the estimated number of points that its texts need. */
   readonly needed?: number
-  /** Also for width `*`, in a flex row: its share of the remaining room. */
-  readonly growth?: number
+  /** Also for width `*`, in a flex row. */
+  readonly growth?: Growth
 }
 
 /** Returns a column of the style's width, including margins, or as wide as its content. */
@@ -64,14 +65,6 @@ export function narrowColumns(columns: readonly Column[], room: number): Column[
     if (share === 1 || typeof width === 'string') return column
     return { ...column, width: { percent: width.percent * share, points: width.points * share } }
   })
-}
-
-/** Items that fill their row get parts of it by their growth. Those of the same growth are left to the engine. */
-export function grownColumns(columns: readonly Column[]): readonly Column[] {
-  const all = columns.reduce((sum, { growth = 0 }) => sum + growth, 0)
-  const isFilled = columns.every(({ growth }) => growth !== undefined)
-  if (!isFilled || columns.every(({ growth }) => growth === columns[0]!.growth)) return columns
-  return columns.map(column => ({ ...column, width: { percent: (100 * column.growth!) / all, points: 0 } }))
 }
 
 const fillsRest = ({ width }: Block): boolean => width === '*'

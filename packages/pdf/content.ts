@@ -11,7 +11,6 @@ import {
   fits,
   fittingColumn,
   floatRow,
-  grownColumns,
   leavesRoomForText,
   narrowColumns,
   restColumn,
@@ -20,9 +19,13 @@ import {
   widthOfColumns,
 } from './columns.ts'
 import type { Block, Placed } from './engine.ts'
-import { blank, blockElement, collapseMargins, isBox, withPlaced } from './flow.ts'
-import { type HtmlElement, type HtmlNode, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
+import type { FlexRow, Justify } from './flex.ts'
+import { blank, blockElement, collapseMargins, withPlaced } from './flow.ts'
+import type { Grid } from './grid.ts'
+import { canFillCell, gridTable, placedIn } from './grid-table.ts'
+import { charactersOf, type HtmlElement, type HtmlNode, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
 import { imageBlock } from './image-blocks.ts'
+import { isText, MOST_OF_LINE, onBaseline, withInlineMargin } from './inline-boxes.ts'
 import {
   addControl,
   addGap,
@@ -34,14 +37,14 @@ import {
   type Flow,
   newParagraph,
   paragraphBlock,
-  strutOf,
 } from './paragraph.ts'
-import { edgesOf, type FlexRow, type Justify, type Style, styleOf } from './style.ts'
-import { isBlockTag } from './tags.ts'
+import { edgesOf, type Style, styleOf } from './style.ts'
 import { pointsIn } from './values.ts'
 
-export const blocksIn = (children: readonly HtmlNode[], style: Style, flow: Flow): Block[] =>
-  style.row ? flexRows(children, style, style.row, flow) : new Content(style, flow).of(children)
+export function blocksIn(children: readonly HtmlNode[], style: Style, flow: Flow): Block[] {
+  if (style.row) return flexRows(children, style, style.row, flow)
+  return style.grid ? gridRows(children, style, style.grid, flow) : new Content(style, flow).of(children)
+}
 
 /** Points. */
 const LEAST_ROOM = 10
@@ -88,7 +91,7 @@ class Content {
     if (element.tag === 'br') this.#breakLine(element, around)
     else if (element.tag === PAGE_NUMBER_TAG) addPageNumber(this.#paragraph, around, flow)
     else if (element.tag === PAGE_COUNT_TAG) addRun(this.#paragraph, String(flow.pages ?? ''), around, flow)
-    else this.#takeStyled(element, styleOf(element, around, flow.sheet, flow.budget))
+    else this.#takeStyled(element, styleOf(element, around, flow.sheet, flow.budget, flow.width))
   }
 
   #breakLine(element: HtmlElement, around: Style): void {
@@ -246,38 +249,12 @@ class Content {
   }
 }
 
-/** A text whose estimated width is a larger part of the line gets its own line, before the inline block. */
-const MOST_OF_LINE = 0.6
-
 const JUSTIFY_BY_ALIGNMENT: Readonly<Record<string, Justify>> = { center: 'center', right: 'end' }
-
-/** A box without text, such as a line to write on, ends at the baseline of the text around it. */
-function onBaseline(element: HtmlElement, own: Style, around: Style): Style {
-  if (hasText(element)) return own
-  const [left, top, right, bottom] = own.margin
-  const room = Math.max(0, strutOf(around).above - (own.height ?? 0) - edgesOf(own, 'down'))
-  return { ...own, margin: [left, top + room, right, bottom] }
-}
-
-const hasText = ({ tag, drawing, children }: HtmlElement): boolean =>
-  tag === 'img' ||
-  drawing !== undefined ||
-  children.some(child => (typeof child === 'string' ? /[^ \t\r\n\f]/.test(child) : hasText(child)))
-
-/** Leaves room as wide as a blank. */
-const withInlineMargin = (text: Block, { fontSize }: Style, isAfter: boolean): Block => ({
-  ...text,
-  margin: [isAfter ? fontSize / 4 : 0, 0, fontSize / 4, 0],
-})
 
 const columnsOf = (floats: readonly Float[]): Column[] => floats.map(({ column }) => column)
 
 const inDirection = (columns: readonly Column[], { direction }: Style): readonly Column[] =>
   direction === 'rtl' ? columns.toReversed() : columns
-
-/** Whether an inline block has neither a size nor its own box, and so is like the text around it. */
-const isText = ({ tag }: HtmlElement, style: Style): boolean =>
-  style.width === undefined && style.height === undefined && !isBlockTag(tag) && !isBox(style)
 
 /** Returns the content as a column of the style's width. */
 function columnFor(element: HtmlElement, own: Style, flow: Flow): Column {
@@ -353,7 +330,7 @@ export function placedElement(
 function flexRows(
   children: readonly HtmlNode[],
   style: Style,
-  { justify, gap, wraps }: FlexRow,
+  { justify, gap, rowGap, wraps }: FlexRow,
   flow: Flow,
 ): Block[] {
   const rows: Column[][] = [[]]
@@ -365,10 +342,11 @@ function flexRows(
   }
   return rows
     .filter(row => row.length > 0)
-    .map(row => {
+    .map((row, at): Block => {
       // Widths are estimates within tables, and the gaps alone may seem to need more.
       const room = Math.max(LEAST_ROOM, flow.width - gap * (row.length - 1))
-      return rowOf(inDirection(narrowColumns(grownColumns(row), room), style), justify, gap)
+      const block = rowOf(inDirection(narrowColumns(row, room), style), justify, gap)
+      return at === 0 || rowGap === 0 ? block : { ...block, margin: [0, rowGap, 0, 0] }
     })
 }
 
@@ -377,8 +355,38 @@ function flexColumn(child: HtmlNode, style: Style, flow: Flow): Column | undefin
     const [text] = new Content(style, flow).of([child])
     return text && fittingColumn([text])
   }
-  const own = styleOf(child, style, flow.sheet, flow.budget)
+  const own = styleOf(child, style, flow.sheet, flow.budget, flow.width)
   if (own.display === 'none' || takePositioned(child, own, flow)) return undefined
-  const column = columnFor(child, own.display === 'inline' ? { ...own, display: 'block' } : own, flow)
-  return own.growth > 0 ? { ...restColumn(column.stack), growth: own.growth } : column
+  const { growth } = own
+  const column = columnFor(child, asBlock(own), flow)
+  return growth ? { ...restColumn(column.stack), growth } : column
+}
+
+const asBlock = (own: Style): Style => (own.display === 'inline' ? { ...own, display: 'block' } : own)
+
+/** A table in a grid fills its place. */
+const asGridItem = (own: Style): Style =>
+  own.display === 'table' ? { ...own, width: own.width ?? { percent: 100, points: 0 } } : asBlock(own)
+
+function gridRows(children: readonly HtmlNode[], style: Style, grid: Grid, flow: Flow): Block[] {
+  const given: { child: HtmlNode; own: Style | undefined }[] = []
+  for (const child of children)
+    if (typeof child !== 'string') {
+      const own = styleOf(child, style, flow.sheet, flow.budget, flow.width)
+      if (own.display !== 'none' && !takePositioned(child, own, flow))
+        given.push({ child, own: asGridItem(own) })
+    } else if (/[^ \t\r\n\f]/.test(child)) given.push({ child, own: undefined })
+  const items = placedIn(given, grid, flow).map(({ child, own, place, width }) => {
+    const within = { ...flow, width: Math.max(LEAST_ROOM, width) }
+    const item = { place, own, characters: charactersOf(child), isCell: false }
+    if (typeof child === 'string' || !own) return { ...item, stack: new Content(style, within).of([child]) }
+    if (!canFillCell(child, own, grid)) {
+      const column = columnFor(child, own, within)
+      return { ...item, stack: own.width ? [rowOf([column], 'start')] : column.stack }
+    }
+    const inner = { ...within, width: Math.max(LEAST_ROOM, within.width - edgesOf(own, 'across')) }
+    const stack = collapseMargins(blocksIn(child.children, { ...own, background: undefined }, inner))
+    return { ...item, stack, isCell: true }
+  })
+  return items.length === 0 ? [] : [gridTable(items, grid, style, flow)]
 }

@@ -49,6 +49,21 @@ export function longhands(name: string, value: string): [string, string][] {
     return gradient === undefined ? [] : [['background-color', gradient]]
   }
   if (name === 'flex') return flexParts(words)
+  if (/^(?:grid-)?gap$/.test(name))
+    return [
+      ['row-gap', words[0] ?? ''],
+      ['column-gap', words[1] ?? words[0] ?? ''],
+    ]
+  if (/^grid-(?:row|column)-gap$/.test(name)) return [[name.slice('grid-'.length), value]]
+  if (name === 'grid-row' || name === 'grid-column') {
+    const [start = '', end = 'auto'] = value.split('/')
+    return [
+      [`${name}-start`, start.trim()],
+      [`${name}-end`, end.trim()],
+    ]
+  }
+  if (name === 'grid' || name === 'grid-template')
+    return [['grid-template-columns', value.split('/')[1]?.trim() ?? 'none']]
   if (['width', 'style', 'color'].includes(part))
     return SIDES.map((side, at) => [`border-${side}-${part}`, ofFour(words, at)])
   const sides = name === 'border' ? SIDES : SIDES.filter(side => side === part)

@@ -4,6 +4,7 @@ import columnCalculator from 'pdfmake/js/columnCalculator.js'
 import layoutBuilder from 'pdfmake/js/LayoutBuilder.js'
 import tableProcessor, { type TableNode, type TableWriter } from 'pdfmake/js/TableProcessor.js'
 import type { Margin } from './engine.ts'
+import { grownWidths } from './flex.ts'
 import { pointsIn } from './values.ts'
 
 const ofColumns = columnCalculator.default.buildColumnWidths
@@ -19,6 +20,7 @@ columnCalculator.default.buildColumnWidths = (columns, available, offsets = 0, t
   for (const column of columns)
     if (typeof column.width === 'object') column.width = pointsIn(column.width, available)!
   fitColumns(columns, available)
+  growItems(columns, available)
   ofColumns(columns, available, offsets)
   narrow(columns, available)
 }
@@ -36,6 +38,21 @@ function fitColumns(columns: readonly Column[], available: number): void {
       column.width = column._minWidth + wider
       rest -= wider
     }
+}
+
+/** The items of a flex row that grow share what the others leave. */
+function growItems(columns: readonly Column[], available: number): void {
+  const growing = columns.filter(({ growth }) => growth !== undefined)
+  if (growing.length === 0) return
+  const rest =
+    available - sumOf(columns, column => (column.growth ? 0 : (pointsOf(column) ?? column._minWidth)))
+  const parts = growing.map(({ growth, _minWidth: least, _maxWidth }) => ({
+    share: growth!.share,
+    basis: growth!.basis === 'content' ? _maxWidth : pointsIn(growth!.basis, available)!,
+    least,
+  }))
+  const widths = grownWidths(parts, rest)
+  for (const [at, column] of growing.entries()) column.width = widths[at]!
 }
 
 columnCalculator.default.measureMinMax = columns => ({
@@ -166,9 +183,11 @@ function breakWords(columns: readonly Column[], room: number): void {
 
 type Room = { readonly outer: number; readonly offsets: number; readonly fills: boolean }
 
+type Open = { readonly column: Column; readonly edge: number }
+
 function shareWidth(columns: Column[], edges: readonly number[], { outer, offsets, fills }: Room): void {
   let rest = outer - offsets
-  const open: { column: Column; edge: number }[] = []
+  const open: Open[] = []
   for (const [at, column] of columns.entries()) {
     const percent = percentOf(column)
     const ownWidth = percent === undefined ? pointsOf(column) : (outer * percent) / 100 - edges[at]!
@@ -182,10 +201,34 @@ function shareWidth(columns: Column[], edges: readonly number[], { outer, offset
     if (fills && rest > 0) widen(columns, edges, rest)
     return
   }
-  share(open, rest, fills)
+  if (open.some(({ column }) => shareOf(column) !== undefined)) shareTracks(open, rest)
+  else share(open, rest, fills)
 }
 
-function share(open: { column: Column; edge: number }[], rest: number, fills: boolean): void {
+/** The share of a column of a grid in what the others leave. A column that stretches begins with the width of its content. */
+function shareOf({ width }: Column): number | undefined {
+  if (width === 'stretch') return 1
+  return typeof width === 'string' && width.endsWith('fr') ? Number.parseFloat(width) : undefined
+}
+
+/** Columns with a share have at least the width of their longest words. */
+function shareTracks(open: readonly Open[], room: number): void {
+  const growing = open.filter(({ column }) => shareOf(column) !== undefined)
+  const others = open.filter(({ column }) => shareOf(column) === undefined)
+  const kept = sumOf(growing, ({ column }) => (column.width === 'stretch' ? 0 : column._minWidth))
+  share([...others], Math.max(0, room - kept), false)
+  const rest = room - sumOf(others, ({ column }) => column._calcWidth)
+  const parts = growing.map(({ column, edge }) => ({
+    share: shareOf(column)!,
+    basis: edge + (column.width === 'stretch' ? column._maxWidth : 0),
+    least: edge + column._minWidth,
+  }))
+  const edges = sumOf(growing, ({ edge }) => edge)
+  const widths = grownWidths(parts, rest + edges)
+  for (const [at, { column, edge }] of growing.entries()) column._calcWidth = Math.max(0, widths[at]! - edge)
+}
+
+function share(open: readonly Open[], rest: number, fills: boolean): void {
   const least = sumOf(open, ({ column }) => column._minWidth)
   const most = sumOf(open, ({ column }) => column._maxWidth)
   const outerMost = open.reduce((sum, { column, edge }) => sum + column._maxWidth + edge, 0)

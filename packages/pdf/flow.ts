@@ -1,6 +1,6 @@
 // Converts blocks to content of the layout engine. Blocks follow one another with collapsed margins, and boxes become tables of
 // one cell.
-import { bordered, endsBetween, lineStyle, sides } from './borders.ts'
+import { bordered, endsBetween, isBox, lineStyle, sides } from './borders.ts'
 import { rowOf } from './columns.ts'
 import { blocksIn } from './content.ts'
 import type { Block, Cell, Margin, Placed } from './engine.ts'
@@ -127,9 +127,6 @@ const innerWidth = (style: Style, outer: number): number => {
   const most = outer - style.margin[0] - style.margin[2]
   return Math.max(10, Math.min(pointsIn(style.width, outer) ?? most, most) - edgesOf(style, 'across'))
 }
-
-export const isBox = ({ padding, borders, background }: Style): boolean =>
-  background !== undefined || padding.some(one => one > 0) || borders.some(one => one !== undefined)
 
 /** Adds left and right margins to every block, and top and bottom margins to the first and last. The larger margin wins. */
 function withMargins(content: Block[], style: Style): Block[] {
@@ -339,7 +336,8 @@ function itemsOf(element: HtmlElement, style: Style, flow: Flow, start: number):
     loose = []
   }
   for (const child of element.children) {
-    const own = typeof child === 'string' ? undefined : styleOf(child, style, flow.sheet, flow.budget)
+    const own =
+      typeof child === 'string' ? undefined : styleOf(child, style, flow.sheet, flow.budget, flow.width)
     if (own?.display === 'none') continue
     if (own?.display !== 'list-item') {
       loose.push(child)

@@ -163,3 +163,9 @@ function parseCountedHtml(html: string, budget: ConversionBudget): DefaultTreeAd
   parser.tokenizer.write(html, true)
   return parser.document
 }
+
+/** Returns the number of characters of the text in a node, without the blanks around each of its texts. */
+export const charactersOf = (node: HtmlNode): number =>
+  typeof node === 'string'
+    ? node.trim().length
+    : node.children.reduce((sum, child) => sum + charactersOf(child), 0)

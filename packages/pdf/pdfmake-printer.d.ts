@@ -363,6 +363,7 @@ declare module 'pdfmake/js/columnCalculator.js' {
   type Column = {
     width: number | string | { readonly percent: number; readonly points: number }
     readonly fits?: true
+    readonly growth?: import('./flex.ts').Growth
     readonly table?: object
     readonly _minWidth: number
     readonly _maxWidth: number

@@ -1,4 +1,6 @@
 // The computed style of an element: the defaults of its tag, then attributes and style sheets, then the inherited style.
+import { type FlexRow, flexRowIn, type Growth, growthIn } from './flex.ts'
+import { type Area, areaIn, type Grid, gridIn } from './grid.ts'
 import type { HtmlElement } from './html.ts'
 import type { ConversionBudget } from './limits.ts'
 import { type Position, positionIn } from './positions.ts'
@@ -16,9 +18,6 @@ export type Border = {
   /** Undefined for a solid line. */
   readonly line: 'dashed' | 'dotted' | 'double' | undefined
 }
-
-/** Where a row puts its remaining room. */
-export type Justify = 'start' | 'center' | 'end' | 'between'
 
 /** Inherited from the parent element. */
 type Inherited = {
@@ -80,12 +79,12 @@ export type Style = Inherited & {
   readonly clears: boolean
   /** Set if its children are placed side by side. */
   readonly row: FlexRow | undefined
-  /** Its share of the remaining room of a flex row, beside those of the others. */
-  readonly growth: number
+  /** Set if its children are placed in a grid. */
+  readonly grid: Grid | undefined
+  /** Undefined for an item of a flex row that does not grow. */
+  readonly growth: Growth | undefined
+  readonly area: Area
 }
-
-/** `gap` is in points. */
-export type FlexRow = { readonly justify: Justify; readonly gap: number; readonly wraps: boolean }
 
 export const ROOT_STYLE: Inherited = {
   fontSize: ROOT_SIZE,
@@ -123,12 +122,13 @@ const SIZE_WORDS: ReadonlyMap<string, number> = new Map(
   }),
 )
 
-/** `parent` is the style of the parent element. */
+/** `parent` is the style of the parent element, and `room` the width in points to which percentages of margins and padding refer. */
 export function styleOf(
   element: HtmlElement,
   parent: Inherited,
   sheet: Sheet,
   budget: ConversionBudget,
+  room?: number,
 ): Style {
   const { tag } = element
   const declarations = new Map<string, string>([
@@ -143,13 +143,14 @@ export function styleOf(
   const decoration = declarations.get('text-decoration')?.toLowerCase() ?? ''
   const vertical = declarations.get('vertical-align')?.toLowerCase()
   const padding = sides(side =>
-    Math.max(0, lengthIn(declarations, `padding-${side}`, fontSize) ?? defaultPadding(tag)),
+    Math.max(0, edgeIn(declarations, `padding-${side}`, fontSize, room) ?? defaultPadding(tag)),
   )
   const borders: Style['borders'] = isBlock
     ? sides(side => borderOf(side, declarations, fontSize, colour))
     : []
   const isBorderBox = isBorderBoxIn(declarations, parent)
   const sized: Sized = { tag, display, padding, borders, isBorderBox }
+  const width = usedWidth(askedWidth(sized, declarations, fontSize), sized)
   return {
     fontSize,
     colour,
@@ -180,7 +181,7 @@ export function styleOf(
     page: declarations.get('page'),
     margin: sides(side =>
       isBlock || tag === 'img' || tag === 'svg'
-        ? (lengthIn(declarations, `margin-${side}`, fontSize) ?? 0)
+        ? (edgeIn(declarations, `margin-${side}`, fontSize, room) ?? 0)
         : inlineMargin(declarations, side, fontSize),
     ),
     autoLeft: declarations.get('margin-left') === 'auto',
@@ -189,7 +190,7 @@ export function styleOf(
     padding,
     borders,
     background: isBlock ? background : undefined,
-    width: usedWidth(askedWidth(sized, declarations, fontSize), sized),
+    width,
     mostWidth: widthOf(declarations.get('max-width'), fontSize),
     mostHeight: lengthIn(declarations, 'max-height', fontSize),
     height: usedHeight(heightIn(declarations, fontSize), sized),
@@ -200,7 +201,9 @@ export function styleOf(
     float: oneOf(declarations.get('float'), ['left', 'right']),
     clears: /^(?:left|right|both|all)$/i.test(declarations.get('clear') ?? element.attributes.clear ?? ''),
     row: display === 'flex' ? flexRowIn(declarations, fontSize) : undefined,
-    growth: growthIn(declarations),
+    grid: display === 'grid' ? gridIn(declarations, fontSize) : undefined,
+    growth: growthIn(declarations, width),
+    area: areaIn(declarations),
   }
 }
 
@@ -214,26 +217,20 @@ const opacityOf = (text = '1'): number => {
   return opacity >= 0 && opacity <= 1 ? opacity : 1
 }
 
-const flexRowIn = (declarations: Declarations, fontSize: number): FlexRow => ({
-  justify: justifyIn(declarations.get('justify-content')),
-  gap: lengthIn(declarations, 'column-gap', fontSize) ?? lengthIn(declarations, 'gap', fontSize) ?? 0,
-  wraps: /^wrap/i.test(declarations.get('flex-wrap') ?? ''),
-})
-
-function justifyIn(text = ''): Justify {
-  if (/^(?:flex-end|end|right)$/i.test(text)) return 'end'
-  if (/^center$/i.test(text)) return 'center'
-  return /^space-/i.test(text) ? 'between' : 'start'
-}
-
-const growthIn = (declarations: Declarations): number => {
-  const growth = Number(declarations.get('flex-grow') ?? 0)
-  return growth > 0 ? Math.min(growth, 1_000) : 0
-}
-
 function heightIn(declarations: Declarations, fontSize: number): number | undefined {
   const given = ['height', 'min-height'].flatMap(property => lengthIn(declarations, property, fontSize) ?? [])
   return given.length === 0 ? undefined : Math.max(...given)
+}
+
+/** A margin or padding. Its percentage is undefined without a room. */
+function edgeIn(
+  declarations: Declarations,
+  property: string,
+  fontSize: number,
+  room: number | undefined,
+): number | undefined {
+  const length = partOf(declarations.get(property) ?? '', fontSize)
+  return length && (length.percent === 0 || room !== undefined) ? pointsIn(length, room ?? 0) : undefined
 }
 
 const lengthIn = (declarations: Declarations, property: string, fontSize: number): number | undefined =>
@@ -262,8 +259,9 @@ function displayIn(declarations: Declarations, otherwise: Display): Display {
   if (otherwise === 'table' || otherwise === 'none') return otherwise
   if (display === 'block' || display === 'inline' || display === 'list-item') return display
   if (display === 'table' && otherwise === 'inline') return 'block'
-  if (display === 'inline-block' || display === 'inline-flex') return 'inline-block'
+  if (display === 'inline-block' || /^inline-(?:flex|grid)$/.test(display ?? '')) return 'inline-block'
   if (display === 'table-cell') return 'cell'
+  if (display === 'grid') return 'grid'
   if (display === 'flex') return /^column/i.test(declarations.get('flex-direction') ?? '') ? 'block' : 'flex'
   return otherwise
 }

@@ -3,7 +3,7 @@
 import { bordered, endsBetween, lineStyle } from './borders.ts'
 import type { Block, Cell, TableLayout } from './engine.ts'
 import { blank, flowOf, placeBlock } from './flow.ts'
-import type { HtmlElement, HtmlNode } from './html.ts'
+import { charactersOf, type HtmlElement, type HtmlNode } from './html.ts'
 import { CONVERSION_LIMITS } from './limits.ts'
 import { type Flow, mostHeight } from './paragraph.ts'
 import { type BreakingRow, tableBreaks } from './row-breaks.ts'
@@ -81,7 +81,7 @@ function gridOf(table: HtmlElement, tableStyle: Style, flow: Flow): Grid {
   const cellDefaults = cellAttributes(table)
   const cellsOf = (row: HtmlElement, rowStyle: Style, rowBackground: string | undefined): GridCell[] =>
     elementsOf(row.children).flatMap((cell): GridCell[] => {
-      const own = styleOf(cell, rowStyle, sheet, budget)
+      const own = styleOf(cell, rowStyle, sheet, budget, flow.width)
       if (own.display === 'none') return []
       const columnSpan = span(cell.attributes.colspan, CONVERSION_LIMITS.columns)
       const rowSpan = span(cell.attributes.rowspan, 1_000)
@@ -230,12 +230,6 @@ function fromTheRight({ rows, columns }: Omit<Grid, 'captions'>): Omit<Grid, 'ca
   }))
   return { rows: turned, columns: [...columns].reverse() }
 }
-
-const charactersOf = (element: HtmlElement): number =>
-  element.children.reduce(
-    (sum, child) => sum + (typeof child === 'string' ? child.trim().length : charactersOf(child)),
-    0,
-  )
 
 function bodyOf(rows: readonly Row[], width: number, style: Style, flow: Flow): Cell[][] {
   const body: Cell[][] = rows.map(() =>

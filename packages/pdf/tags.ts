@@ -1,7 +1,16 @@
 // What the tags and attributes of HTML mean in CSS, before any style sheet.
 import type { HtmlElement } from './html.ts'
 
-export type Display = 'block' | 'inline' | 'inline-block' | 'list-item' | 'table' | 'cell' | 'flex' | 'none'
+export type Display =
+  | 'block'
+  | 'inline'
+  | 'inline-block'
+  | 'list-item'
+  | 'table'
+  | 'cell'
+  | 'flex'
+  | 'grid'
+  | 'none'
 
 const OF_TAGS: Readonly<Record<string, Record<string, string>>> = {
   h1: { 'font-size': '2em', 'font-weight': 'bold', 'margin-top': '.67em', 'margin-bottom': '.67em' },

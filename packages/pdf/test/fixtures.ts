@@ -141,6 +141,31 @@ export const FIXTURES: Record<string, Fixture> = {
     text: ['Premium 100.00', 'first second third', 'wide', 'below it'],
     colours: ['#ffeeee', '#eeffee', '#eeeeff'],
   },
+  growth: {
+    html: '<div style="display:flex;gap:10pt"><div style="flex:1;background:#ffeeee">first</div><div style="flex:2;background:#eeffee">second</div><div style="width:80pt;background:#eeeeff">third</div></div><div style="display:flex"><div style="flex-grow:1;background:#ffeeee">longer text</div><div style="flex-grow:1;background:#eeffee">x</div></div><div style="display:flex"><div style="flex:1 1 100pt;background:#ffeeee">a</div><div style="flex:1 1 200pt;background:#eeffee">b</div></div><div style="display:flex"><div style="background:#ffeeee">label</div><div style="flex:1;background:#eeffee;text-align:center">c</div><div style="flex:3;background:#eeeeff">d</div></div>',
+    text: ['first second third', 'longer text x', 'a b', 'label c d'],
+    colours: ['#ffeeee', '#eeffee', '#eeeeff'],
+  },
+  grids: {
+    html: '<div style="display:grid;grid-template-columns:1fr 2fr 80pt;gap:10pt"><div style="background:#ffeeee;padding:6pt">one<br>two</div><div style="background:#eeffee;border:0.75pt solid gray">second</div><div style="background:#eeeeff">third</div><div style="grid-column:span 2;border:1pt solid red">wide</div><div>five</div></div><div style="display:grid;grid-template-columns:auto 1fr;gap:4pt 12pt"><div>Policyholder</div><div>Acme</div><div>Number</div><div>100</div></div><div style="display:grid;grid-template-columns:25% 60pt max-content;gap:5pt"><div style="background:#ffeeee">Premium</div><div style="background:#eeffee">100.00</div><div style="background:#eeeeff">per year</div></div><div style="display:grid;grid-template-columns:repeat(auto-fit,minmax(120pt,1fr));gap:8pt"><div style="background:#ffeeee">a</div><div style="background:#eeffee">b</div><div style="background:#ffeeee">c</div><div style="background:#eeffee">d</div></div>',
+    text: [
+      'second third',
+      'one',
+      'two',
+      'wide five',
+      'Policyholder Acme',
+      'Number 100',
+      'Premium 100.00 per year',
+      'a b c',
+      'd',
+    ],
+    colours: ['#ffeeee', '#eeffee', '#eeeeff', '#ff0000'],
+  },
+  percentages: {
+    html: '<div style="width:300pt"><div style="margin-left:10%;padding:5%;background:#eeeeff">box</div><div style="margin:0 auto 10%;width:50%;padding:0 10%;background:#ffeeee">half</div></div>',
+    text: ['box', 'half'],
+    colours: ['#eeeeff', '#ffeeee'],
+  },
   lists: {
     html: '<ul><li>one<li>two<ol type="a"><li>inner<li>second</ol></ul><ol start="4"><li>four</li><li value="9">nine<li>ten</ol>',
     text: ['one', 'two', 'a. inner', 'b. second', '4. four', '9. nine', '10. ten'],
