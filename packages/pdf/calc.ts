@@ -1,16 +1,16 @@
-// `calc()` of CSS: sums of lengths and percentages, times and divided by numbers.
+// `calc()`, `min()`, `max()` and `clamp()` of CSS: sums of lengths and percentages, times and divided by numbers.
 import type { Length } from './values.ts'
 
 /** A number without a unit, or a length. */
 type Value = { readonly number: number } | Length
 
 const TOKEN =
-  /\s*(?:([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:%|[a-z]*))|(calc|-webkit-calc|-moz-calc)?(\()|([)*/+-]))/iy
+  /\s*(?:([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:%|[a-z]*))|(?:(min|max|clamp)|calc|-webkit-calc|-moz-calc)?(\()|([)*/+,-]))/iy
 
 /** Parentheses within one another. */
 const DEEPEST = 20
 
-export const isCalc = (text: string): boolean => /^(?:-webkit-|-moz-)?calc\(/i.test(text)
+export const isCalc = (text: string): boolean => /^(?:(?:-webkit-|-moz-)?calc|min|max|clamp)\(/i.test(text)
 
 /** `lengthOf` returns the points of a length with a unit. Undefined for anything that has no meaning, as in browsers. */
 export function calcOf(text: string, lengthOf: (text: string) => number | undefined): Length | undefined {
@@ -40,15 +40,46 @@ export function calcOf(text: string, lengthOf: (text: string) => number | undefi
     const token = tokens[at]
     at += 1
     if (token === undefined || depth > DEEPEST) return undefined
+    if (isChoice(token)) return choice(token, depth)
     if (token !== '(') return valueFor(token, lengthOf)
     const inside = sum(depth + 1)
     if (tokens[at] !== ')') return undefined
     at += 1
     return inside
   }
+  const choice = (name: Choice, depth: number): Value | undefined => {
+    const given: Value[] = []
+    do {
+      const value = sum(depth + 1)
+      if (!value) return undefined
+      given.push(value)
+      at += 1
+    } while (tokens[at - 1] === ',')
+    return tokens[at - 1] === ')' ? chosen(name, given) : undefined
+  }
   const value = sum(1)
   if (!value || at < tokens.length || 'number' in value) return undefined
   return Number.isFinite(value.percent) && Number.isFinite(value.points) ? value : undefined
+}
+
+type Choice = 'min' | 'max' | 'clamp'
+
+const isChoice = (token: string): token is Choice => token === 'min' || token === 'max' || token === 'clamp'
+
+/** Percentages are compared with lengths in a room of this many points, about that of a page's text. */
+export const USUAL_ROOM = 500
+
+function chosen(name: Choice, given: readonly Value[]): Value | undefined {
+  const isNumber = (value: Value): boolean => 'number' in value
+  if (given.some(value => isNumber(value) !== isNumber(given[0]!))) return undefined
+  const sizeOf = (value: Value): number =>
+    'number' in value ? value.number : value.points + (value.percent * USUAL_ROOM) / 100
+  const least = (values: readonly Value[]): Value => values.reduce((a, b) => (sizeOf(b) < sizeOf(a) ? b : a))
+  const most = (values: readonly Value[]): Value => values.reduce((a, b) => (sizeOf(b) > sizeOf(a) ? b : a))
+  if (name === 'min') return least(given)
+  if (name === 'max') return most(given)
+  const [lower, value, upper] = given
+  return given.length === 3 ? most([lower!, least([value!, upper!])]) : undefined
 }
 
 /** A sign belongs to a number only where a value begins: `2px -1px` is no sum, and `2px - 1px` is. */
@@ -59,7 +90,7 @@ function tokensOf(text: string): string[] {
   while (TOKEN.lastIndex < end) {
     const found = TOKEN.exec(text)
     if (!found) return []
-    tokens.push(found[1] ?? found[3] ?? found[4]!)
+    tokens.push(found[1] ?? found[2]?.toLowerCase() ?? found[3] ?? found[4]!)
   }
   return tokens
 }

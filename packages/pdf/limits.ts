@@ -46,14 +46,25 @@ export const CONVERSION_LIMITS = Object.fromEntries(
   Object.entries(LIMITS).map(([what, [most]]) => [what, most]),
 ) as Record<Limited, number>
 
+/** Counted while the pages are laid out, so again if they are laid out again. */
+const OF_LAYOUT: readonly Limited[] = ['steps', 'glyphs', 'copies', 'drawnCharacters']
+
 /** The work of one conversion. `count` throws a ConversionError when a limit is exceeded. */
 export class ConversionBudget {
   readonly #used = new Map<string, number>()
+  /** What was used before a layout that is to be repeated. */
+  #before: ReadonlyMap<string, number> | undefined
 
   count(what: Limited, units = 1): void {
     const used = (this.#used.get(what) ?? 0) + units
     this.#used.set(what, used)
-    this.check(what, used)
+    const isRepeated = this.#before !== undefined && OF_LAYOUT.includes(what)
+    this.check(what, isRepeated ? 2 * used - (this.#before!.get(what) ?? 0) : used)
+  }
+
+  /** Whether the layout that follows is to be repeated. If the limits do not allow that, it already fails. */
+  set isRepeated(isRepeated: boolean) {
+    this.#before = isRepeated ? new Map(this.#used) : undefined
   }
 
   /** The sum of everything counted: the cost of the document. */

@@ -18,7 +18,7 @@ import { Images } from './images.ts'
 import { ConversionBudget } from './limits.ts'
 import { ownFonts } from './own-fonts.ts'
 import { ConversionError, type Margins, type Page, type Paper, paperOf, type RenderedPdf } from './page.ts'
-import { marginBoxes, type PageRules } from './page-rules.ts'
+import { marginBoxes, NO_PAGE_RULES, type PageRules } from './page-rules.ts'
 import type { ContainingPages, Flow } from './paragraph.ts'
 import { type Section, sectionsOf } from './sections.ts'
 import { readSheets } from './sheet.ts'
@@ -122,7 +122,7 @@ class Rendering {
     const budget = this.#budget
     const known = readFonts(files)
     const document = readHtml(html, budget)
-    const sheet = readSheets(document.sheets, budget)
+    const sheet = readSheets(document.sheets, budget, textWidth(page))
     this.#document = withMarginBoxes(document, sheet.page, budget)
     addGenerated(this.#document, sheet, budget)
     this.#page = page
@@ -193,6 +193,7 @@ class Rendering {
     id: Uint8Array,
     pages: number | undefined,
   ): Promise<{ bytes: Uint8Array; pages: number }> {
+    this.#budget.isRepeated = this.hasPageCount && pages === undefined
     const onPages = { placed: [], fixed: [], ...frames[0]!.area }
     const budget = new ConversionBudget()
     const contents = frames.map(({ section, area }) =>
@@ -298,6 +299,12 @@ class Rendering {
       ...given,
     }
   }
+}
+
+/** In points, without the `@page` rules, because they may be within `@media` themselves. */
+function textWidth(page: Page): number {
+  const { width, margins } = paperOf(page, NO_PAGE_RULES)
+  return width - margins.left - margins.right
 }
 
 /** Gives a document without its own header or footer the margin boxes of its `@page`. */

@@ -4,6 +4,7 @@ import type { HtmlElement } from './html.ts'
 import type { ConversionBudget } from './limits.ts'
 import { NO_PAGE_RULES, type PageRules, withPageRule } from './page-rules.ts'
 import { matches, type Selector, selectorOf, splitOutside } from './selectors.ts'
+import { lengthOf, ROOT_SIZE } from './values.ts'
 import { hasVariable, NO_VARIABLES, type Variables, variablesWith, withVariables } from './variables.ts'
 
 export type { Declarations }
@@ -35,8 +36,8 @@ export type Sheet = {
 /** Limits on nested `@media`, and on characters before a pair of braces. Anything beyond is skipped. */
 const [DEEPEST, LONGEST_PRELUDE] = [4, 10_000]
 
-/** Skips anything unknown, as browsers do. `@media print` and `all` apply. */
-export function readSheets(texts: readonly string[], budget: ConversionBudget): Sheet {
+/** Skips anything unknown, as browsers do. `@media print` and `all` apply. `textWidth` is that of the pages in points. */
+export function readSheets(texts: readonly string[], budget: ConversionBudget, textWidth: number): Sheet {
   const rules: Rule[] = []
   const faces: FontFace[] = []
   let page = NO_PAGE_RULES
@@ -57,7 +58,7 @@ export function readSheets(texts: readonly string[], budget: ConversionBudget): 
       const name = PAGE.exec(prelude)![1]
       if (name === undefined) page = withPage(page, body)
       else namedPages.set(name, withPage(namedPages.get(name) ?? NO_PAGE_RULES, body))
-    } else if (depth < DEEPEST && isPrinted(prelude)) take(body, depth + 1)
+    } else if (depth < DEEPEST && isPrinted(prelude, textWidth)) take(body, depth + 1)
   }
   const takeRules = (prelude: string, body: string): void => {
     const declared = declarationsOf(body)
@@ -83,14 +84,28 @@ export function readSheets(texts: readonly string[], budget: ConversionBudget): 
   }
 }
 
-/** Whether one of the media is print, all, or another one that is excluded. The size of the paper is not asked. */
-function isPrinted(prelude: string): boolean {
+/** Whether one of the media is print, all, or another one that is excluded, and has the width that it asks for. */
+function isPrinted(prelude: string, textWidth: number): boolean {
   const [, media] = /^@media\b(.*)$/is.exec(prelude) ?? []
   if (media === undefined) return false
   return media.split(',').some(one => {
     const [, not, kind] = /^\s*(?:(not)\s+|only\s+)?([a-z]+)\b/i.exec(one) ?? []
-    return kind !== undefined && (not === undefined) === /^(?:print|all)$/i.test(kind)
+    const conditions = [...one.matchAll(CONDITION)].map(([, name, width]) =>
+      hasWidth(name!, width!, textWidth),
+    )
+    // Without a medium, only widths are known. Others, such as a dark scheme, do not hold on paper.
+    if (kind === undefined) return one.replace(CONDITION, '').trim() === '' && conditions.every(Boolean)
+    if (not !== undefined) return !/^(?:print|all)$/i.test(kind) || conditions.includes(false)
+    return /^(?:print|all)$/i.test(kind) && conditions.every(Boolean)
   })
+}
+
+const CONDITION = /(?:\band\s+)?\(\s*(m(?:in|ax)-width)\s*:\s*([\d.]{1,10}[a-z]{0,5})\s*\)/gi
+
+/** A length without a meaning is no width that the page has. */
+function hasWidth(name: string, width: string, textWidth: number): boolean {
+  const asked = lengthOf(width, ROOT_SIZE) ?? Number.NaN
+  return name.toLowerCase() === 'min-width' ? textWidth >= asked : textWidth <= asked
 }
 
 const PAGE = /^@page(?:\s+([a-z][\w-]{0,100}))?$/i

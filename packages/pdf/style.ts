@@ -1,4 +1,5 @@
 // The computed style of an element: the defaults of its tag, then attributes and style sheets, then the inherited style.
+import { USUAL_ROOM } from './calc.ts'
 import { type FlexRow, flexRowIn, type Growth, growthIn } from './flex.ts'
 import { type Area, areaIn, type Grid, gridIn } from './grid.ts'
 import type { HtmlElement } from './html.ts'
@@ -45,6 +46,8 @@ type Inherited = {
   readonly script: 'sub' | 'super' | undefined
   readonly link: string | undefined
   readonly verticalAlign: 'top' | 'middle' | 'bottom'
+  /** Where the caption of a table is. */
+  readonly captionSide: 'top' | 'bottom'
   /** From 0 to 1, of everything around it together. */
   readonly opacity: number
   /** Whether padding and borders are part of a given size. Only `inherit` takes it from the parent element. */
@@ -106,6 +109,7 @@ export const ROOT_STYLE: Inherited = {
   script: undefined,
   link: undefined,
   verticalAlign: 'top',
+  captionSide: 'top',
   opacity: 1,
   isBorderBox: false,
 }
@@ -175,6 +179,7 @@ export function styleOf(
     script: oneOf(vertical, ['sub', 'super']) ?? (isBlock ? undefined : parent.script),
     link: tag === 'a' ? linkOf(element.attributes.href) : parent.link,
     verticalAlign: oneOf(vertical, ['top', 'middle', 'bottom']) ?? parent.verticalAlign,
+    captionSide: oneOf(declarations.get('caption-side'), ['top', 'bottom']) ?? parent.captionSide,
     opacity: parent.opacity * opacityOf(declarations.get('opacity')),
     display,
     position: positionIn(declarations, fontSize),
@@ -318,9 +323,6 @@ function widthOf(text: string | undefined, fontSize: number): Length | undefined
   if (!length || (length.percent <= 0 && length.points <= 0)) return undefined
   return { ...length, percent: Math.max(0, Math.min(length.percent, 100)) }
 }
-
-/** The room by which widths in different units are compared, about that of a page's text in points. */
-const USUAL_ROOM = 500
 
 /** A block fills its room up to `max-width`, and an inline block with only `min-width` rarely has more content than that. */
 function askedWidth(

@@ -27,7 +27,10 @@ type Row = Omit<BreakingRow, 'cells'> & {
 /** Returns the table after its caption; without cells, only the caption. */
 export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
   const { rows, captions, columns } = gridOf(element, style, flow)
-  if (columns.length === 0) return captions
+  const isAbove = ({ side }: Caption): boolean => side === 'top'
+  const above = captions.filter(isAbove).flatMap(({ blocks }) => blocks.map(keptWithNext))
+  const below = captions.filter(one => !isAbove(one)).flatMap(({ blocks }) => blocks)
+  if (columns.length === 0) return [...above, ...below]
   const heads = rows.findIndex(row => !row.isHead)
   const headerRows = Math.max(heads, 0)
   const lines = bordersOf(rows, columns.length, style)
@@ -47,8 +50,8 @@ export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Bloc
     },
     layout: layoutOf(rows, columns.length, lines),
   }
-  // The caption is above its table, at any width.
-  const whole: Block = captions.length === 0 ? block : { stack: [...captions, block] }
+  // The caption is above or below its table, at any width.
+  const whole: Block = captions.length === 0 ? block : { stack: [...above, block, ...below] }
   const isPlaced = style.width !== undefined || style.autoLeft || captions.length > 0
   const placed = isPlaced ? placeBlock(whole, style) : block
   return flow.isWhole ? [placed] : withBreaks(placed, before, after)
@@ -66,7 +69,10 @@ function withBreaks(block: Block, before: boolean, after: boolean): Block[] {
 }
 
 type ColumnWidth = string | number | undefined
-type Grid = { rows: Row[]; captions: Block[]; columns: ColumnWidth[] }
+type Caption = { readonly side: Style['captionSide']; readonly blocks: Block[] }
+type Grid = { rows: Row[]; captions: Caption[]; columns: ColumnWidth[] }
+
+const keptWithNext = (block: Block): Block => ({ ...block, keepsWithNext: true })
 
 const elementsOf = (children: readonly HtmlNode[]): HtmlElement[] =>
   children.filter((child): child is HtmlElement => typeof child !== 'string')
@@ -76,7 +82,7 @@ function gridOf(table: HtmlElement, tableStyle: Style, flow: Flow): Grid {
   // Cells do not inherit the box properties of the table.
   const around = { ...tableStyle, background: undefined }
   const sections = { thead: [] as Row[], tbody: [] as Row[], tfoot: [] as Row[] }
-  const captions: Block[] = []
+  const captions: Caption[] = []
   const columns: ColumnWidth[] = []
   const cellDefaults = cellAttributes(table)
   const cellsOf = (row: HtmlElement, rowStyle: Style, rowBackground: string | undefined): GridCell[] =>
@@ -107,9 +113,7 @@ function gridOf(table: HtmlElement, tableStyle: Style, flow: Flow): Grid {
     if (style.display === 'none' && child.tag !== 'colgroup') continue
     switch (child.tag) {
       case 'caption':
-        captions.push(
-          ...flowOf(child, style, flow).map(block => ({ ...block, keepsWithNext: true as const })),
-        )
+        captions.push({ side: style.captionSide, blocks: flowOf(child, style, flow) })
         break
       case 'colgroup':
         columns.push(...columnWidths(child, around, flow))

@@ -56,6 +56,17 @@ const INNER_LIST = Object.entries({ 'margin-top': '0', 'margin-bottom': '0' })
 const isInnerList = ({ tag, parent }: HtmlElement): boolean =>
   (tag === 'ul' || tag === 'ol') && parent?.tag === 'li'
 
+/** The bullets of a list within one other list, and within more. */
+const [INNER_BULLET, INNERMOST_BULLET] = ['circle', 'square'] as const
+
+function bulletOf({ tag, parent }: HtmlElement): [string, string][] {
+  if (tag !== 'ul') return []
+  let depth = 0
+  for (let around = parent; around && depth < 2; around = around.parent)
+    if (around.tag === 'ul' || around.tag === 'ol') depth += 1
+  return depth === 0 ? [] : [['list-style-type', depth === 1 ? INNER_BULLET : INNERMOST_BULLET]]
+}
+
 const BLOCKS = new Set(
   `address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure footer form h1 h2
   h3 h4 h5 h6 header hr html legend li main nav ol p pre section summary ul table thead tbody tfoot tr td th
@@ -99,5 +110,6 @@ export const defaultPadding = (tag: string): number => (tag === 'td' || tag === 
 export const tagDeclarations = (element: HtmlElement): [string, string][] => [
   ...Object.entries(OF_TAGS[element.tag] ?? {}),
   ...(isInnerList(element) ? INNER_LIST : []),
+  ...bulletOf(element),
   ...ofAttributes(element),
 ]

@@ -257,6 +257,15 @@ export const FIXTURES: Record<string, Fixture> = {
     text: ['Part I. Property', 'NOT COVERED Wear and tear', 'Part II. Liability'],
     colours: ['#ff0000'],
   },
+  bullets: {
+    html: '<ul><li>one<ul><li>two<ul><li>three<ul><li>four</ul></ul></ul></ul><ol><li>five<ul><li>six</ul></ol>',
+    text: ['one', 'two', 'three', 'four', '1. five', 'six'],
+  },
+  captionsBelow: {
+    html: '<style>caption { caption-side: bottom }</style><table style="width:50%"><caption>Caption</caption><tr><td style="background:#eeeeff">cell</td></tr></table><p>after</p>',
+    text: ['cell', 'Caption', 'after'],
+    colours: ['#eeeeff'],
+  },
   listBoxes: {
     html: '<ul style="background: #00ff00; padding: 8pt 8pt 8pt 40pt; list-style: none"><li style="padding: 4pt; border-bottom: 2pt solid #ff0000">one</li><li style="background: #0000ff">two</li></ul>',
     text: ['one', 'two'],

@@ -31,19 +31,24 @@ const HEADINGS: Readonly<Record<string, string>> = {
 
 const count = (text: string, word: string): number => text.split(word).length - 1
 
-/** Renders the parts at several heights of a page, and returns what is wrong. */
+/** Renders the parts at several heights of a page, one after the other in one document, and returns what is wrong. */
 async function problems(heading: string, next: string, around: (html: string) => string): Promise<string[]> {
+  const heights = [560, 600, 640, 680]
+  const parts = heights.map((above, at) => {
+    const html = `<p>begin ${at}</p><div style="height: ${above}pt"></div>${heading}${next}<p>after</p>`
+    return `<div style="page-break-before: always">${around(html)}</div>`
+  })
+  const html = `${parts.join('')}<bindery-footer>Footer</bindery-footer>`
+  const pages = textPages(await render(html)).map(lines => lines.filter(line => line !== 'Footer').join(' '))
   const found: string[] = []
-  for (let above = 560; above < 720; above += 40) {
-    const parts = `<p>above</p><div style="height: ${above}pt"></div>${heading}${next}<p>after</p>`
-    const html = `${around(parts)}<bindery-footer>Footer</bindery-footer>`
-    const pages = textPages(await render(html)).map(lines =>
-      lines.filter(line => line !== 'Footer').join(' '),
-    )
-    if (pages.some(page => page.endsWith('Heading'))) found.push(`${above}: the heading is alone`)
-    if (pages.includes('')) found.push(`${above}: a page is empty`)
+  if (pages.some(page => page.endsWith('Heading'))) found.push('a heading is alone')
+  if (pages.includes('')) found.push('a page is empty')
+  for (const [at, above] of heights.entries()) {
+    const first = pages.findIndex(page => page.startsWith(`begin ${at}`))
+    const end = pages.findIndex(page => page.startsWith(`begin ${at + 1}`))
+    const own = pages.slice(first, end < 0 ? undefined : end).join(' ')
     for (const word of ['Heading', 'words', 'row', 'span', 'after'])
-      if (count(pages.join(' '), word) !== count(html.replace(/<[^>]*>/g, ' '), word))
+      if (count(own, word) !== count(parts[at]!.replace(/<[^>]*>/g, ' '), word))
         found.push(`${above}: not every "${word}" is shown once`)
   }
   return found

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { processorClock } from '../../../test/support/scaling.ts'
 import { size } from '../../../test/support/sizes.ts'
-import { CONVERSION_LIMITS } from '../limits.ts'
+import { CONVERSION_LIMITS, ConversionBudget } from '../limits.ts'
 import { PIXEL } from './fixtures.ts'
 import { packedZeros, pngAddress } from './png-files.ts'
 import { render } from './tools.ts'
@@ -194,4 +194,14 @@ test.each([
   await render(html).catch(() => undefined)
   // Each would take more than 5 s if every quotation mark or blank were searched to the end of its text.
   expect(spent()).toBeLessThan(4_000)
+})
+
+test('a layout that is to be repeated fails as soon as its repetition would exceed the limit', () => {
+  const budget = new ConversionBudget()
+  budget.count('steps', 100)
+  budget.isRepeated = true
+  budget.count('elements', 6_000)
+  budget.count('steps', 149_950)
+  expect(() => budget.count('steps')).toThrow('300000 words and blocks')
+  expect(budget.work).toBe(100 + 6_000 + 149_951)
 })

@@ -90,7 +90,7 @@ test('a semicolon within quotes does not end a declaration, and an open quote en
 describe('variables', () => {
   const declared = (sheet: string, html = '<div><p>x</p></div>') => {
     const budget = new ConversionBudget()
-    const read = readSheets([sheet], budget)
+    const read = readSheets([sheet], budget, 482)
     const all = [readHtml(html).body]
     while (typeof all.at(-1)!.children[0] === 'object') all.push(all.at(-1)!.children[0] as (typeof all)[0])
     return { last: declarationsFor(all.at(-1)!, read, budget), budget }
@@ -128,8 +128,33 @@ test.each([
   ['@media screen', false],
   ['@media not print', false],
   ['@media not all', false],
-  ['@media (min-width: 100px)', false],
-])('%s applies: %s', (media, applies) => {
-  const { rules } = readSheets([`${media} { p { color: red } }`], new ConversionBudget())
+  ['@media (min-width: 100px)', true],
+  ['@media (min-width: 642px)', true],
+  ['@media (min-width: 643px)', false],
+  ['@media (max-width: 600px)', false],
+  ['@media (min-width: 400px) and (max-width: 50em)', true],
+  ['@media print and (max-width: 600px)', false],
+  ['@media screen and (min-width: 100px)', false],
+  ['@media (prefers-color-scheme: dark)', false],
+])('on pages with a text of 482 points (642.7 px), %s applies: %s', (media, applies) => {
+  const { rules } = readSheets([`${media} { p { color: red } }`], new ConversionBudget(), 482)
   expect(rules).toHaveLength(applies ? 1 : 0)
+})
+
+test.each([
+  ['min(30pt, 2em)', 20],
+  ['max(30pt, 2em)', 30],
+  ['clamp(10pt, 8pt, 12pt)', 10],
+  ['clamp(10pt, 50pt, 12pt)', 12],
+  ['calc(min(4pt, 6pt) * 2 + 1pt)', 9],
+  ['min(4pt)', 4],
+  ['min()', undefined],
+  ['min(4pt, 2)', undefined],
+  ['clamp(1pt, 2pt)', undefined],
+  ['calc(1pt, 2pt)', undefined],
+])('%s is %s points', (text, points) => expect(lengthOf(text, 10)).toBe(points))
+
+test('min() of a percentage and a length takes the one that is less in a room of 500 points', () => {
+  expect(partOf('min(100%, 400pt)', 10)).toEqual({ percent: 0, points: 400 })
+  expect(partOf('min(50%, 400pt)', 10)).toEqual({ percent: 50, points: 0 })
 })
