@@ -168,6 +168,6 @@ function usesIn({ products }: Pick<Configuration, 'products'>): DocumentUses {
 
 /** The value that all documents with such a property share; nothing if they differ. */
 function sharedUse(name: keyof DocumentUse, documents: readonly DocumentDefinition[]): DocumentUse {
-  const values = new Set(documents.flatMap(one => one[name] ?? []))
+  const values = new Set(documents.flatMap(document => document[name] ?? []))
   return values.size === 1 ? { [name]: [...values][0] } : {}
 }

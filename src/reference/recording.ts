@@ -111,7 +111,7 @@ async function assertDeclared(context: RequestContext, jurisdictions: readonly s
   if (jurisdictions.length === 0) return
   const declared = (await newestConfiguration(context))?.jurisdictions
   if (!declared) return
-  const unknown = jurisdictions.filter(one => !declared.includes(one))
+  const unknown = jurisdictions.filter(jurisdiction => !declared.includes(jurisdiction))
   if (unknown.length > 0)
     throw invalidParameter(
       `config.json does not declare the jurisdictions ${quotedNames(unknown)}; it has ${quotedNames(declared)}. Correct them, or declare them under 'jurisdictions'.`,

@@ -76,7 +76,7 @@ export function selectInForce<R extends Selectable>(
   groups: readonly ResourceGroup[],
   { at, jurisdiction }: Selecting,
 ): Selection<R> {
-  const byName = new Map(instances.map(one => [one.name, one]))
+  const byName = new Map(instances.map(instance => [instance.name, instance]))
   const considered: Considered[] = []
   for (const group of [...groups].sort(newestFirst)) {
     if (group.retired || group.selectionStart > at) continue

@@ -263,7 +263,7 @@ function applyUpdate(group: ResourceGroup, request: contract.ResourceGroupUpdate
 
 /** Rejects with 400 names that no resource has, and with 409 two resources that the same look-up could select. */
 function checkMembers({ resourceNames }: ResourceGroup, members: readonly Resource[]): void {
-  const memberNames = new Set(members.map(one => one.name))
+  const memberNames = new Set(members.map(member => member.name))
   const unknown = resourceNames.filter(one => !memberNames.has(one))
   if (unknown.length > 0)
     throw invalidRequest(

@@ -99,7 +99,7 @@ const NAMES = {
 } as const
 
 function rejectForeignParameters({ name: report, takes }: ReportKind, request: ReportRequest): void {
-  const taken: readonly string[] = takes.flatMap(one => NAMES[one])
+  const taken: readonly string[] = takes.flatMap(take => NAMES[take])
   // A schedule also gives a period to reports about one moment, which use its end.
   const own = takes.includes('at') ? [...taken, 'period'] : taken
   for (const name of Object.values(NAMES).flat())

@@ -52,11 +52,11 @@ export function statusResponse(
       about,
       isMeasure,
     })),
-    totals: totals.slice(0, MOST_TOTALS).map(one => ({
-      group: shownGroup(one, layout),
-      currency: one.currency as CurrencyCode,
-      lines: one.lines,
-      sums: shownSums(one.sums, layout, one.currency, zone),
+    totals: totals.slice(0, MOST_TOTALS).map(total => ({
+      group: shownGroup(total, layout),
+      currency: total.currency as CurrencyCode,
+      lines: total.lines,
+      sums: shownSums(total.sums, layout, total.currency, zone),
     })),
     totalsCompleted: totals.length <= MOST_TOTALS,
     files: (report.files ?? []).map(({ format, fileName, rows, bytes, sha256 }) => ({

@@ -87,7 +87,7 @@ async function readProviders(
   ])
   return {
     providers,
-    before: providers.find(one => one.name === name),
+    before: providers.find(provider => provider.name === name),
     dependents: dependents!,
     granting: { configured: version?.roles ?? null, own },
   }

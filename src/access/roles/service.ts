@@ -227,7 +227,8 @@ function roleInUse(
   const accounts =
     holders.length > 0 && `the accounts ${listed(holders.map(({ username }) => username))} have it`
   const mappings =
-    providers.length > 0 && `the identity providers ${listed(providers.map(one => one.name))} give it`
+    providers.length > 0 &&
+    `the identity providers ${listed(providers.map(provider => provider.name))} give it`
   return wrongState(
     `The role '${name}' is in use: ${[accounts, mappings].filter(Boolean).join(', and ')}. Give them other roles first (GET /auth/users?role=${name} lists all accounts).`,
   )
@@ -274,7 +275,7 @@ function newRow(
   before: store.Role | undefined,
   { now }: RequestContext,
 ): store.Role {
-  const unknown = permissions.filter(one => !isGrantable(one))
+  const unknown = permissions.filter(permission => !isGrantable(permission))
   if (unknown.length > 0)
     throw invalidRequest(
       `'permissions' lists permissions that no account of a tenant can have: ${unknown

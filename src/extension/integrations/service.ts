@@ -206,7 +206,7 @@ const integrationsResponse = (
   tenant: Tenant,
   integrations: Iterable<Integration>,
 ): ExternalServiceIntegrationsResponse => ({
-  externalServiceIntegrations: [...integrations].map(one => integrationResponse(tenant, one)),
+  externalServiceIntegrations: [...integrations].map(integration => integrationResponse(tenant, integration)),
 })
 
 function integrationResponse(

@@ -265,9 +265,9 @@ function withPlaces(
   { configuration, product, tables }: PluginSubject,
 ): PluginExplained {
   const { rowOf } = tables?.lookup ?? configuration.lookup(product.name)
-  const lookups = explained.lookups.map(one => {
-    const { key, at } = readDatedKey(one.key)
-    return { ...one, row: one.value === null ? undefined : rowOf?.(one.table, key, at) }
+  const lookups = explained.lookups.map(lookup => {
+    const { key, at } = readDatedKey(lookup.key)
+    return { ...lookup, row: lookup.value === null ? undefined : rowOf?.(lookup.table, key, at) }
   })
   return { ...explained, lookups }
 }
@@ -321,7 +321,11 @@ function storableOutcome(outcome: CallOutcome, name: PluginFunction, known: Know
     ...(explained && {
       explained: {
         ...explained,
-        lookups: explained.lookups.map(one => ({ ...one, key: stored(one.key), table: stored(one.table) })),
+        lookups: explained.lookups.map(lookup => ({
+          ...lookup,
+          key: stored(lookup.key),
+          table: stored(lookup.table),
+        })),
         notes: explained.notes.map(({ label, value: text }) => ({
           label: stored(label),
           value: stored(text),

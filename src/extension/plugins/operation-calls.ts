@@ -84,7 +84,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   }),
   Invoice: byUuid(async (context, database, locator) => {
     const loaded = await loadPolicy(context, database, { invoiceLocator: locator })
-    return wholePolicy(loaded).invoices.find(one => one.locator === locator) ?? null
+    return wholePolicy(loaded).invoices.find(invoice => invoice.locator === locator) ?? null
   }),
 }
 
@@ -196,8 +196,8 @@ export class OperationCalls {
     // If a key is removed, values that were set before the removal do not count.
     const removedAt = new Map<string, number>()
     for (const [at, one] of writes.entries()) if (one.removes) removedAt.set(nameOf(one), at)
-    const removals = writes.filter(one => one.removes)
-    const changes = writes.filter((one, at) => !one.removes && at > (removedAt.get(nameOf(one)) ?? -1))
+    const removals = writes.filter(write => write.removes)
+    const changes = writes.filter((write, at) => !write.removes && at > (removedAt.get(nameOf(write)) ?? -1))
     const audits = [...auditOf(removals, 'auxdata.delete'), ...auditOf(changes)]
     return [
       ...deleteAllAuxData(database, removals),

@@ -61,7 +61,7 @@ function sharedCells(
   const names = [...new Map(named.map(one => [nameOf(one), one])).values()].sort((a, b) =>
     nameOf(a) < nameOf(b) ? -1 : 1,
   )
-  const places = new Map(names.map((one, place) => [nameOf(one), place]))
+  const places = new Map(names.map((name, place) => [nameOf(name), place]))
   const [{ data: first, policyLocator, policyholderLocator }] = named as [(typeof named)[number]]
   const ofRow: Data = { policyLocator: policyLocator && String(policyLocator), policyholderLocator }
   const common = Object.entries(first).filter(

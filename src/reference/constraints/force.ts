@@ -56,7 +56,9 @@ export async function tablesInForce(
     const revisions = revisionRows as ResourceRevision[]
     await Promise.all(
       staticNames.map(async name => {
-        const ofName = candidates.filter(one => one.staticName === name && one.type === 'constraintTable')
+        const ofName = candidates.filter(
+          candidate => candidate.staticName === name && candidate.type === 'constraintTable',
+        )
         const { chosen } = selectInForce(ofName, groups, { at: timeFor(name), jurisdiction })
         const revision = revisions.find(one => one.locator === chosen?.resource.revision)
         if (!chosen || !revision) return
@@ -108,7 +110,7 @@ const REVISIONS = statement(build =>
 
 /** The spelling of a column in the file: an exact match, or else one that ignores case. */
 export const columnIn = (columns: readonly string[], name: string): string | undefined =>
-  columns.includes(name) ? name : columns.find(one => one.toLowerCase() === name.toLowerCase())
+  columns.includes(name) ? name : columns.find(column => column.toLowerCase() === name.toLowerCase())
 
 function constraintTable(
   instance: string,
@@ -116,7 +118,7 @@ function constraintTable(
   declared: ConstraintTableDeclaration | undefined,
 ): ConstraintTable {
   const typeOf = (name: string): ColumnType =>
-    declared?.columns.find(one => one.name.toLowerCase() === name.toLowerCase())?.dataType ?? 'string'
+    declared?.columns.find(column => column.name.toLowerCase() === name.toLowerCase())?.dataType ?? 'string'
   const columnName = (name: string): string => {
     const column = columnIn(columns, name)
     if (column !== undefined) return column

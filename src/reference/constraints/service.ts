@@ -30,7 +30,7 @@ export const readConstraintTable: ReadTable = async ({ revision, sizeBytes, stat
   for await (const _ of reading.rows(csvBytes(file, source)));
   const { notes, columns } = reading
   if (configuration && columns) {
-    const names = columns.map(one => one.name)
+    const names = columns.map(column => column.name)
     noteMissing(configuration, staticName, names, notes)
   }
   if (notes.problems.length > 0) throw invalidTable(notes)

@@ -53,7 +53,7 @@ export function layoutOf(
     )
   if (notes.problems.length > before) return undefined
   const typeOf = (name: string): ColumnType =>
-    declared?.columns.find(one => one.name === name)?.dataType ?? 'string'
+    declared?.columns.find(column => column.name === name)?.dataType ?? 'string'
   const bounds = [range?.start, range?.end]
   const columns = names.map((name, at) => ({
     name,

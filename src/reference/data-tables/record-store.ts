@@ -108,7 +108,7 @@ function withContents(
   found: readonly Resource[],
   contents: readonly (typeof tableContents.$inferSelect)[],
 ): Candidate[] {
-  const byRevision = new Map(contents.map(one => [one.revision, one as unknown as TableContents]))
+  const byRevision = new Map(contents.map(content => [content.revision, content as unknown as TableContents]))
   return found.flatMap(one => {
     const own = byRevision.get(one.revision)
     return own ? [{ ...one, contents: own }] : []

@@ -90,7 +90,7 @@ function requireCompiled<T>(
   }: { template?: T; findings: { severity: string; line?: number; column?: number; message: string }[] },
 ): T {
   if (template) return template
-  const { line, column, message } = findings.find(one => one.severity === 'ERROR')!
+  const { line, column, message } = findings.find(finding => finding.severity === 'ERROR')!
   throw new TemplateError('templateFailed', message, { path: text.name, line, column })
 }
 

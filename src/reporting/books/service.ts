@@ -42,11 +42,11 @@ export async function readBooks(context: RequestContext): Promise<contract.Books
   )
   const sum = (of: (one: (typeof states)[number]) => number): number =>
     states.reduce((total, one) => total + of(one), 0)
-  const closedUntil = Math.min(...states.map(one => one.closedUntil))
+  const closedUntil = Math.min(...states.map(state => state.closedUntil))
   const [rows, summarizedRows] = [sum(one => one.rows), sum(one => one.summarizedTo)]
   return {
     ...(closedUntil > 0 && { closedUntilTimestamp: String(closedUntil) }),
-    isBroughtIn: states.every(one => one.broughtInAt !== null),
+    isBroughtIn: states.every(state => state.broughtInAt !== null),
     isSummarized: rows === summarizedRows,
     rows,
     summarizedRows,

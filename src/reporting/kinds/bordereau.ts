@@ -52,7 +52,7 @@ export const bordereau: ReportKind = {
   needs({ columns, bordereau: list }) {
     // The columns of a list are only known from the configuration, so a list reads everything.
     const reads = (...kinds: string[]): boolean =>
-      list !== undefined || columns.some(one => isOf(one, ...kinds))
+      list !== undefined || columns.some(column => isOf(column, ...kinds))
     return {
       journal: true,
       ...(reads('exposures', 'sum') && { records: true }),
@@ -116,7 +116,8 @@ function selectedCells(chosen: readonly string[], row: StoredJournalRow, policy:
   const held = known ? coverAt(known, row.effectiveAt) : undefined
   return chosen.map(name => {
     const rest = name.slice(name.indexOf(':') + 1)
-    if (isOf(name, 'exposures')) return held ? held.exposures.filter(one => one.name === rest).length : 0
+    if (isOf(name, 'exposures'))
+      return held ? held.exposures.filter(exposure => exposure.name === rest).length : 0
     if (isOf(name, 'sum')) return held ? sumOfField(held, rest).toFixed() : '0'
     const values = isOf(name, 'holder')
       ? holder?.entity.values[rest]

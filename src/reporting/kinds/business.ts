@@ -182,4 +182,5 @@ export const conversion: ReportKind = {
 }
 
 const premiumOf = ({ modifications }: PolicyAggregate, { locator }: Quote): number | undefined =>
-  [...modifications.values()].find(one => one.quoteLocator === locator)?.premiumChange?.minor
+  [...modifications.values()].find(modification => modification.quoteLocator === locator)?.premiumChange
+    ?.minor

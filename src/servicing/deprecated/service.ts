@@ -192,10 +192,10 @@ function segmentsOf(
 
 const modificationOf = ({ modifications }: PolicyAggregate, transaction: string): Modification | undefined =>
   [...modifications.values()].find(
-    one =>
-      one.locator === transaction.toLowerCase() ||
-      one.transactionLocator === transaction ||
-      String(one.quoteLocator) === transaction,
+    modification =>
+      modification.locator === transaction.toLowerCase() ||
+      modification.transactionLocator === transaction ||
+      String(modification.quoteLocator) === transaction,
   )
 
 /** Whether the transaction exists but has no modification yet. */

@@ -81,7 +81,7 @@ export async function runImpactAlarm(
       configuration,
       isHalted,
       fields: requestedFields(configuration.configuration, impact.fields),
-      versions: new Map(versions.map(one => [one.version, one.hash])),
+      versions: new Map(versions.map(version => [version.version, version.hash])),
     }
     for (
       let portion = 0;

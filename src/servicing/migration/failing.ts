@@ -159,7 +159,7 @@ export function readFailingItems(
   read: ReadAccount,
   failures: readonly ItemFailure[],
 ): Failing {
-  const failed = new Map(failures.map(one => [`${one.kind} ${one.originalId}`, one]))
+  const failed = new Map(failures.map(failure => [`${failure.kind} ${failure.originalId}`, failure]))
   const doubts = new Map<string, Doubts>()
   const readItemAgain = (kind: ItemKind, id: string, schema: z.ZodType, item: unknown): unknown[] => {
     const found = readWithStandIns(kind, id, schema, item)

@@ -120,10 +120,10 @@ export class Problems {
 }
 
 const isBlocked = ({ problems }: ItemFailure): boolean =>
-  problems.every(({ errors }) => errors.every(one => one.startsWith('blocked by ')))
+  problems.every(({ errors }) => errors.every(error => error.startsWith('blocked by ')))
 
 function firstOf(failures: readonly ItemFailure[], kind: ItemKind | undefined): string | undefined {
-  const own = failures.filter(one => kind === undefined || one.kind === kind)
+  const own = failures.filter(failure => kind === undefined || failure.kind === kind)
   return (own.find(one => !isBlocked(one)) ?? own[0])?.originalId
 }
 

@@ -241,7 +241,7 @@ export function failuresResponse(
     accountOriginalId: originalId,
     ...(ofAccount && { accountError: detailsOf(ofAccount) }),
     ...byKind(kind => {
-      const ofKind = failures.filter(one => one.kind === kind)
+      const ofKind = failures.filter(failure => failure.kind === kind)
       return Object.fromEntries(ofKind.map(one => [one.originalId, detailsOf(one)]))
     }),
   }

@@ -39,7 +39,7 @@ export function fieldGroups(description: string, fields: readonly FieldDefinitio
 }
 
 const groupFields = (fields: readonly FieldDefinition[]): FieldDefinition[] =>
-  fields.filter(one => one.type === 'group').flatMap(one => one.fields ?? [])
+  fields.filter(field => field.type === 'group').flatMap(field => field.fields ?? [])
 
 function fieldMembers(fields: readonly FieldDefinition[], parts: number): Record<string, DataNode> {
   const byName = Map.groupBy(fields, one => one.name)
@@ -50,10 +50,12 @@ function fieldMembers(fields: readonly FieldDefinition[], parts: number): Record
 function fieldNode(definitions: readonly FieldDefinition[], parts: number): DataNode {
   const [first] = definitions as readonly [FieldDefinition]
   const description = descriptionOf(first)
-  const types = new Set(definitions.map(one => TYPES[one.type]))
+  const types = new Set(definitions.map(definition => TYPES[definition.type]))
   const type = types.size === 1 ? TYPES[first.type] : 'anything'
-  const values = definitions.every(one => one.values) ? definitions.flatMap(one => one.values!) : undefined
-  const isGroup = definitions.every(one => one.type === 'group')
+  const values = definitions.every(definition => definition.values)
+    ? definitions.flatMap(definition => definition.values!)
+    : undefined
+  const isGroup = definitions.every(definition => definition.type === 'group')
   const group = isGroup ? fieldRecord('The values of one field group.', groupFields(definitions)) : undefined
   const scalar: DataNode = {
     type,
@@ -63,9 +65,10 @@ function fieldNode(definitions: readonly FieldDefinition[], parts: number): Data
     ...(group && { group }),
   }
   const optional =
-    definitions.length < parts || definitions.some(one => one.optional || one.conditions.length > 0)
+    definitions.length < parts ||
+    definitions.some(definition => definition.optional || definition.conditions.length > 0)
   const shared = { ...(optional && { isOptional: true as const }), fields: definitions }
-  const repeatable = definitions.filter(one => one.repeatable).length
+  const repeatable = definitions.filter(definition => definition.repeatable).length
   if (repeatable === 0) return { ...scalar, ...shared }
   if (repeatable === definitions.length)
     return { type: 'list', description, items: scalar, ...shared, ...(group && { group }) }

@@ -56,7 +56,7 @@ const OF_POLICIES: readonly TemplateReader[] = ['fees', 'underwriting']
 
 /** Returns the fields of all parts of one kind. A name occurs once for each definition. */
 const fieldsOf = (parts: readonly { readonly fields: readonly FieldDefinition[] }[]): FieldDefinition[] =>
-  parts.flatMap(one => one.fields)
+  parts.flatMap(part => part.fields)
 
 /** The fields of one kind of part of a policy. `parts` is the number of exposures or perils with these fields. */
 type PartFields = { readonly fields: readonly FieldDefinition[] | undefined; readonly parts: number }
@@ -68,7 +68,7 @@ function fieldsOfProduct(product: ProductDefinition | undefined): Fields {
     const any = { fields: undefined, parts: 1 }
     return { policy: any, exposure: any, peril: any }
   }
-  const perils = product.exposures.flatMap(one => one.perils)
+  const perils = product.exposures.flatMap(exposure => exposure.perils)
   return {
     policy: { fields: product.fields, parts: 1 },
     exposure: { fields: fieldsOf(product.exposures), parts: product.exposures.length },

@@ -22,7 +22,7 @@ export function fieldsOfForm(
       ...field,
       ...(prompt !== undefined && { title: prompt }),
       isOptional: !isRequired,
-      conditions: [...field.conditions, ...conditions.filter(one => mayGovern(one.field, at))],
+      conditions: [...field.conditions, ...conditions.filter(condition => mayGovern(condition.field, at))],
     }
   })
   const others = fields.filter(({ name }) => !places.has(name))

@@ -236,7 +236,7 @@ function asCommonJs(source: string, program: Program): string {
   }
   text += source.slice(kept)
   const head = `"use strict"; Object.defineProperty(exports, "__esModule", { value: true });`
-  return [head, ...replacements.flatMap(one => one.before)].join(' ') + withoutHashBang(text)
+  return [head, ...replacements.flatMap(replacement => replacement.before)].join(' ') + withoutHashBang(text)
 }
 
 /** The replacement of a statement: code before the first line, and edits in its place, which keep its line breaks. */
@@ -304,9 +304,9 @@ function defaultExport(declared: Declared, start: number, at: number): Replaceme
 
 function imports(specifiers: NonNullable<Statement['specifiers']>, required: string): string[] {
   if (specifiers.length === 0) return [`${required};`]
-  const namespaces = specifiers.filter(one => one.type === 'ImportNamespaceSpecifier')
+  const namespaces = specifiers.filter(specifier => specifier.type === 'ImportNamespaceSpecifier')
   const parts = specifiers
-    .filter(one => one.type !== 'ImportNamespaceSpecifier')
+    .filter(specifier => specifier.type !== 'ImportNamespaceSpecifier')
     .map(({ local, imported }) => `${JSON.stringify(imported ? nameOf(imported) : 'default')}: ${local.name}`)
   return [
     ...namespaces.map(({ local }) => `const ${local.name} = ${required};`),
@@ -317,7 +317,7 @@ function imports(specifiers: NonNullable<Statement['specifiers']>, required: str
 /** The names that a declaration such as `export const { a, b: [c] } = …` declares. */
 function declaredNames({ id, declarations }: Declared): string[] {
   if (id) return [nameOf(id)]
-  return (declarations ?? []).flatMap(one => patternNames(one.id))
+  return (declarations ?? []).flatMap(declaration => patternNames(declaration.id))
 }
 
 type Pattern = Node & {

@@ -142,7 +142,7 @@ function migrationOfPolicy(record: PolicyRecord): Told {
       return { as: 'asNow', reason, terms: currentTerms(record), notes }
     } catch (second) {
       if (!(second instanceof NotExpressible)) throw second
-      const accepted = record.modifications.find(one => one.issuedTimestamp === undefined)
+      const accepted = record.modifications.find(modification => modification.issuedTimestamp === undefined)
       return {
         as: 'left',
         notes: paidText(record),
@@ -158,7 +158,7 @@ function migrationOfPolicy(record: PolicyRecord): Told {
 export function exactTerms(record: PolicyRecord): object[] {
   const taxes = new Map(
     (record.price?.exposurePrices ?? [])
-      .flatMap(one => one.perilPrices)
+      .flatMap(price => price.perilPrices)
       .map(({ locator, taxGroups }) => [locator, taxGroups.map(tax => tax.name)] as const),
   )
   if (record.invoices.some(one => !one.transactionIssued))
@@ -181,7 +181,7 @@ export function isBilledWhole(
   bills: readonly HistoricBill[],
 ): boolean {
   const groups = new Map<string, string>()
-  for (const { locator, renewalGroup, characteristics } of exposures.flatMap(one => one.perils)) {
+  for (const { locator, renewalGroup, characteristics } of exposures.flatMap(exposure => exposure.perils)) {
     groups.set(locator, renewalGroup)
     for (const one of characteristics) groups.set(one.locator, renewalGroup)
   }
@@ -200,7 +200,7 @@ export function isBilledWhole(
   for (const { type, amount, perilLocator, taxName = '', commissionRecipient = '' } of holdbacks)
     if (perilLocator !== undefined)
       add(perilLocator, type, taxName || commissionRecipient, minorOf(amount, currency))
-  for (const { perilCharacteristicsLocator: at, ...item } of bills.flatMap(one => one.items)) {
+  for (const { perilCharacteristicsLocator: at, ...item } of bills.flatMap(bill => bill.items)) {
     if (at === undefined) continue
     const { amount, taxName = '', commissionRecipient = '' } = item
     const untaxed = commissionRecipient === '' ? 'premium' : 'commission'
@@ -221,9 +221,10 @@ function paidText({ invoices, currency }: PolicyRecord): string[] {
  */
 const isInOrder = ({ modifications }: PolicyRecord): boolean =>
   modifications.every(
-    (one, at) =>
-      one.name !== 'modification.policy.reinstate' &&
-      (at === 0 || Number(one.effectiveTimestamp) > Number(modifications[at - 1]!.effectiveTimestamp)),
+    (modification, at) =>
+      modification.name !== 'modification.policy.reinstate' &&
+      (at === 0 ||
+        Number(modification.effectiveTimestamp) > Number(modifications[at - 1]!.effectiveTimestamp)),
   )
 
 /** Returns the parts of a carried-over policy that a request cannot express. */
@@ -263,8 +264,8 @@ const CLOSED: ReadonlySet<string> = new Set([
 const hasMedia = ({ characteristics, exposures }: PolicyRecord): boolean =>
   [
     ...characteristics,
-    ...exposures.flatMap(one => [
-      ...one.characteristics,
-      ...one.perils.flatMap(peril => peril.characteristics),
+    ...exposures.flatMap(exposure => [
+      ...exposure.characteristics,
+      ...exposure.perils.flatMap(peril => peril.characteristics),
     ]),
   ].some(one => Object.keys(one.mediaByLocator).length > 0)

@@ -20,7 +20,7 @@ type RecordedInvoice = PolicyRecord['invoices'][number]
 export const activePayments = ({
   payments,
 }: Pick<RecordedInvoice, 'payments'>): RecordedInvoice['payments'] =>
-  payments.filter(one => one.reversedTimestamp === undefined)
+  payments.filter(payment => payment.reversedTimestamp === undefined)
 
 /** Returns how much payments paid of the invoice, in minor units, without the part that became credit. */
 export const paidOf = (invoice: Pick<RecordedInvoice, 'payments' | 'totalDueCurrency'>): number =>

@@ -65,7 +65,7 @@ export class Charging {
   }
 
   #step({ termAt, at }: StepPlace): Step {
-    return this.#steps.find(one => one.termAt === termAt && one.at === at)!
+    return this.#steps.find(step => step.termAt === termAt && step.at === at)!
   }
 
   /** Throws `NotExpressible` if the bills do not total the charges. */
@@ -136,7 +136,7 @@ export class Charging {
 
   /** An invoice that no transaction names would not be carried over. */
   #nameAllBills(): void {
-    const named = new Set(this.#steps.flatMap(one => [...one.bills]))
+    const named = new Set(this.#steps.flatMap(step => [...step.bills]))
     for (const bill of this.#bills.keys()) if (!named.has(bill)) this.#steps[0]!.bills.add(bill)
   }
 

@@ -46,9 +46,9 @@ export function currentState(record: PolicyRecord): Record<string, unknown> {
     ...currentPrice(record),
     invoices: currentInvoices(record),
     planned: sumsByName(
-      record.futureInvoices.map(one => [
-        `${one.issueTimestamp} ${one.dueTimestamp}`,
-        one.financialTransactions
+      record.futureInvoices.map(invoice => [
+        `${invoice.issueTimestamp} ${invoice.dueTimestamp}`,
+        invoice.financialTransactions
           .filter(({ type }) => type !== 'commission')
           .reduce((sum, item) => sum + minorOf(item.amount, currency), 0),
       ]),
@@ -64,11 +64,15 @@ function currentPrice({ price, holdbacks, currency }: PolicyRecord): Record<stri
     .reduce((sum, one) => sum + minorOf(one.amount, currency), 0)
   return {
     premium: price && amount(price.grossPremium),
-    taxes: sumsByName(price?.taxGroups.map(one => [one.name, minorOf(one.amount, currency)]) ?? [], currency),
+    taxes: sumsByName(
+      price?.taxGroups.map(group => [group.name, minorOf(group.amount, currency)]) ?? [],
+      currency,
+    ),
     // A holdback of a fee is a fee in the other system.
     feesAndHoldbacks: price && amountText(minorOf(price.grossFees, currency) + kept, currency),
     commissions: sumsByName(
-      price?.commissions.map(one => [one.recipient, minorOf(one.amount, currency)]) ?? [],
+      price?.commissions.map(commission => [commission.recipient, minorOf(commission.amount, currency)]) ??
+        [],
       currency,
     ),
     total: price && amount(price.total),
@@ -133,7 +137,9 @@ export function currentSums(record: PolicyRecord): CurrentSums {
     paid: sumOf(invoices, paidOf),
     outstanding: sumOf(invoices, one => minorOf(one.outstandingAmount ?? 0, currency)),
     planned: sumOf(
-      futureInvoices.flatMap(one => one.financialTransactions).filter(({ type }) => type !== 'commission'),
+      futureInvoices
+        .flatMap(invoice => invoice.financialTransactions)
+        .filter(({ type }) => type !== 'commission'),
       one => minorOf(one.amount, currency),
     ),
   }
@@ -141,7 +147,7 @@ export function currentSums(record: PolicyRecord): CurrentSums {
 
 /** Returns the segments, each with its exposures and perils, identified by content because their locators differ. */
 function currentSegments(record: PolicyRecord, amount: (value: number) => string): unknown[] {
-  const charges = new Map(record.segmentCharges.map(one => [one.perilCharacteristicsLocator, one]))
+  const charges = new Map(record.segmentCharges.map(charge => [charge.perilCharacteristicsLocator, charge]))
   const perilsOf = (exposure: Exposure, segment: Segment): unknown[] =>
     exposure.perils.flatMap(({ name, characteristics }) =>
       characteristics
@@ -185,8 +191,8 @@ const containsStart = (
 /** Returns what a peril costs in a segment, without taxes and commissions of zero. */
 const currentCharges = (costs: SegmentCharges | undefined, amount: (value: number) => string) => ({
   premium: amount(costs?.premium ?? 0),
-  taxes: costs?.taxes.filter(one => one.amount !== 0).map(one => `${one.name} ${amount(one.amount)}`),
+  taxes: costs?.taxes.filter(tax => tax.amount !== 0).map(tax => `${tax.name} ${amount(tax.amount)}`),
   commissions: costs?.commissions
-    .filter(one => one.amount !== 0)
-    .map(one => `${one.recipient} ${amount(one.amount)}`),
+    .filter(commission => commission.amount !== 0)
+    .map(commission => `${commission.recipient} ${amount(commission.amount)}`),
 })

@@ -187,10 +187,10 @@ class Elements {
 
   constructor(record: PolicyRecord) {
     this.#record = record
-    const perils = record.exposures.flatMap(one => one.perils)
+    const perils = record.exposures.flatMap(exposure => exposure.perils)
     const parts = perils.flatMap(peril => peril.characteristics.map((part): Part => ({ peril, part })))
     this.#parts = Map.groupBy(parts, ({ part }) => part.policyCharacteristicsLocator)
-    this.#charges = new Map(record.segmentCharges.map(one => [one.perilCharacteristicsLocator, one]))
+    this.#charges = new Map(record.segmentCharges.map(charge => [charge.perilCharacteristicsLocator, charge]))
     this.#perils = new Map(perils.map(one => [one.locator, one]))
     this.#byCharacteristics = new Map(parts.map(({ peril, part }) => [part.locator, peril]))
   }
@@ -234,7 +234,9 @@ class Elements {
           ? []
           : [wanted('technicalPremium', '', technicalPremium, part.monthTechnicalPremium)]),
         ...taxes.map(tax => wanted('tax', tax.name, tax.amount)),
-        ...commissions.map(one => wanted('commission', one.recipient, one.amount, one.month)),
+        ...commissions.map(commission =>
+          wanted('commission', commission.recipient, commission.amount, commission.month),
+        ),
       ]
     })
   }
@@ -324,7 +326,7 @@ function addHoldbacks(
   elements: Elements,
 ): void {
   const starts = new Map(
-    exposures.flatMap(one => one.perils.map(peril => [peril.locator, startOf(peril)] as const)),
+    exposures.flatMap(exposure => exposure.perils.map(peril => [peril.locator, startOf(peril)] as const)),
   )
   for (const { type, amount, policyModificationLocator, ...of } of holdbacks) {
     const minor = minorOf(amount, currency)
@@ -338,7 +340,7 @@ function addHoldbacks(
     const term = termAt(terms, start)
     const { steps } = terms[term]!
     const gaps = [...steps.keys()].filter(at => !steps[at]!.segment)
-    const at = gaps.find(one => steps[one]!.from >= from) ?? gaps.at(-1)
+    const at = gaps.find(gap => steps[gap]!.from >= from) ?? gaps.at(-1)
     if (at === undefined) throw new NotExpressible('an amount held back from cover that has not ended')
     const place = { termAt: term, at }
     if (type === 'fee') charging.want(place, { id: 'root', kind: 'fee', name: fee!.name, minor })
@@ -362,7 +364,7 @@ function itemsIn(
   elements: Elements,
   bills: readonly Bill[],
 ): { termAt: number; id: string; kind: Wanted['kind']; name: string; bill: number; minor: number }[] {
-  const feeStarts = new Map(fees.map(one => [one.locator, Number(one.startTimestamp)]))
+  const feeStarts = new Map(fees.map(fee => [fee.locator, Number(fee.startTimestamp)]))
   const placeOf = (
     item: Item,
   ): { start: number; id: string; kind: Wanted['kind']; name: string } | undefined => {

@@ -35,11 +35,14 @@ export function termsWithHistory(
   bills: readonly HistoricBill[],
   taxes: ReadonlyMap<string, readonly string[]>,
 ): object[] {
-  const modifications = policy.modifications.map((one): Modification => {
-    if (one.issuedTimestamp === undefined) throw new NotExpressible('an accepted transaction')
-    if (one.name === 'modification.policy.withdraw' || one.name === 'modification.policy.lapse')
-      throw new NotExpressible(one.name)
-    return { ...one, issuedTimestamp: one.issuedTimestamp }
+  const modifications = policy.modifications.map((modification): Modification => {
+    if (modification.issuedTimestamp === undefined) throw new NotExpressible('an accepted transaction')
+    if (
+      modification.name === 'modification.policy.withdraw' ||
+      modification.name === 'modification.policy.lapse'
+    )
+      throw new NotExpressible(modification.name)
+    return { ...modification, issuedTimestamp: modification.issuedTimestamp }
   })
   assertExpressible(policy, modifications, bills)
   const terms: Term[] = []
@@ -57,7 +60,7 @@ export function termsWithHistory(
   return terms.map(term => ({
     startTime: term.start,
     endTime: term.end,
-    transactions: term.modifications.map(one => history.transaction(one, term)),
+    transactions: term.modifications.map(modification => history.transaction(modification, term)),
   }))
 }
 
@@ -66,18 +69,18 @@ function assertExpressible(
   modifications: readonly Modification[],
   bills: readonly HistoricBill[],
 ): void {
-  if (new Set(modifications.map(one => one.issuedTimestamp)).size < modifications.length)
+  if (new Set(modifications.map(modification => modification.issuedTimestamp)).size < modifications.length)
     throw new NotExpressible('transactions that were issued at the same moment')
-  const listed = new Set(modifications.map(one => one.locator))
-  for (const { policyModificationLocator: by } of bills.flatMap(one => one.items))
+  const listed = new Set(modifications.map(modification => modification.locator))
+  for (const { policyModificationLocator: by } of bills.flatMap(bill => bill.items))
     if (by !== undefined && !listed.has(by)) throw new NotExpressible('a change of only fees or bills')
   const premiums = new Map<string, number>()
-  for (const { type, amount, policyModificationLocator: by = '' } of bills.flatMap(one => one.items))
+  for (const { type, amount, policyModificationLocator: by = '' } of bills.flatMap(bill => bill.items))
     if (type === 'premium') premiums.set(by, (premiums.get(by) ?? 0) + minorOf(amount, currency))
   for (const { locator, premiumChange = 0 } of modifications)
     if ((premiums.get(locator) ?? 0) !== minorOf(premiumChange, currency))
       throw new NotExpressible('a transaction whose charges are not on bills')
-  if (exposures.some(one => one.perils.some(peril => peril.parentLocator !== undefined)))
+  if (exposures.some(exposure => exposure.perils.some(peril => peril.parentLocator !== undefined)))
     throw new NotExpressible('a coverage within a coverage')
 }
 
@@ -105,7 +108,7 @@ class History {
     this.#policy = policy
     this.#bills = bills
     this.#terms = terms
-    for (const peril of policy.exposures.flatMap(one => one.perils))
+    for (const peril of policy.exposures.flatMap(exposure => exposure.perils))
       for (const { locator } of peril.characteristics) this.#perils.set(locator, peril)
   }
 
@@ -256,7 +259,9 @@ class History {
 
   /** For an element that is rated again over several segments, a request states only the sum, not the amount in each segment. */
   #assertOneStretch({ locator }: Modification, charges: ReadonlyMap<string, unknown>, from: number): void {
-    for (const { renewalGroup, characteristics } of this.#policy.exposures.flatMap(one => one.perils)) {
+    for (const { renewalGroup, characteristics } of this.#policy.exposures.flatMap(
+      exposure => exposure.perils,
+    )) {
       if (!charges.has(renewalGroup)) continue
       const made = characteristics.filter(
         one => one.policyModificationLocator === locator && Number(one.coverageStartTimestamp) >= from,
@@ -284,7 +289,7 @@ class History {
 
   /** Returns taxes of the peril that the segment has, so that they are listed even if nothing is charged or remains of them. */
   #taxesOfNothing({ locator }: PerilResponse, taxGroups: Segment['taxGroups']): Charge[] {
-    const names = new Set(taxGroups.map(one => one.name))
+    const names = new Set(taxGroups.map(group => group.name))
     return (this.#taxes.get(locator) ?? [])
       .filter(name => names.has(name))
       .map(tag => ({ chargeType: 'tax', tag, installmentItems: [] }))
@@ -321,7 +326,7 @@ type Charge = {
 function withRate(charges: readonly Charge[], rate: number | undefined): Charge[] {
   const isPremium = (one: Charge): boolean => one.chargeType === 'premium'
   return charges.some(isPremium)
-    ? charges.map(one => (isPremium(one) ? { ...one, rate } : one))
+    ? charges.map(charge => (isPremium(charge) ? { ...charge, rate } : charge))
     : [...charges, { chargeType: 'premium', tag: undefined, rate, installmentItems: [] }]
 }
 

@@ -33,11 +33,11 @@ export function moneyRequests(
   disbursements: readonly DisbursementRecord[],
   currency: string,
 ): MoneyRequests {
-  const told = policies.flatMap(one => carriedInvoices(one))
+  const told = policies.flatMap(policy => carriedInvoices(policy))
   const carried = new Set(told.map(one => one.locator))
   const payments = [
     ...policies
-      .flatMap(one => one.invoices)
+      .flatMap(policy => policy.invoices)
       .flatMap(invoice =>
         activePayments(invoice).flatMap(payment =>
           paymentRequests(payment, carried.has(invoice.locator), currency),
@@ -63,12 +63,12 @@ export function moneyRequests(
   return {
     invoices: told.map(invoiceRequest),
     payments: payments.map(one => one.request),
-    disbursements: disbursements.map(one => ({
-      id: one.locator,
-      disbursementTime: one.disbursedAt,
-      disbursementType: one.type,
-      data: one.data,
-      sources: [{ amount: one.amount }],
+    disbursements: disbursements.map(disbursement => ({
+      id: disbursement.locator,
+      disbursementTime: disbursement.disbursedAt,
+      disbursementType: disbursement.type,
+      data: disbursement.data,
+      sources: [{ amount: disbursement.amount }],
     })),
     totals: {
       invoiced: text(sums.invoiced),
@@ -130,7 +130,7 @@ function paymentRequests(
   const data = Object.fromEntries(
     Object.entries(payment.fieldValues).map(([name, values]) => [
       name,
-      values.filter(one => !payment.mediaByLocator[one]),
+      values.filter(value => !payment.mediaByLocator[value]),
     ]),
   )
   if (!isCarried && minor <= 0) return []

@@ -45,7 +45,9 @@ export function digitsNeeded(
     for (const { segment, installments } of transactions)
       digits +=
         (installments.length === 0 ? 3 : 2) + (segment?.rootElement ? elementsIn(segment.rootElement) : 0)
-    const named = transactions.flatMap(({ installments }) => installments.flatMap(one => one.invoiceId ?? []))
+    const named = transactions.flatMap(({ installments }) =>
+      installments.flatMap(installment => installment.invoiceId ?? []),
+    )
     for (const id of new Set(named)) parts.set(id, (parts.get(id) ?? 0) + 1)
   }
   // Each part of an invoice has a displayId, and credit may settle it.
@@ -111,7 +113,9 @@ export function* conversionOf(request: AccountRequest, context: ConvertContext):
         return earlier ? [] : mappingOf('invoices', id, locators)
       }),
       ...[...paid].flatMap(([id, locators]) => mappingOf('payments', id, locators)),
-      ...disbursements.flatMap(one => mappingOf('disbursements', one.originalId, [one.locator])),
+      ...disbursements.flatMap(disbursement =>
+        mappingOf('disbursements', disbursement.originalId, [disbursement.locator]),
+      ),
     ],
     failures: findings.list(),
     warnings: work.warnings.list(),

@@ -98,7 +98,7 @@ export function planBills(
   { supply, now, lines }: Planning,
 ): PlannedBills {
   const groups = [...Map.groupBy(installments.keys(), at => installments[at]!.invoiceId ?? at).values()]
-  const starts = [...new Set(installments.map(one => one.startTime))].sort((a, b) => a - b)
+  const starts = [...new Set(installments.map(installment => installment.startTime))].sort((a, b) => a - b)
   const next = new Map(starts.map((start, at) => [start, starts[at + 1]]))
   const bills = groups.map(([at]): Bill => {
     const { startTime, dueTime, generateTime: issueAt = dueTime, invoiceId } = installments[at!]!
@@ -267,7 +267,7 @@ function joinInstallments(making: Making, locators: readonly Uuid[]): PlannedIns
 
 /** Joins installments of several transactions for the same time, as a live endorsement does: one invoice a day. */
 export function joinPlanned(making: Making, invoiced: ReadonlySet<Uuid>): void {
-  const planned = [...making.installments.values()].filter(one => !invoiced.has(one.locator))
+  const planned = [...making.installments.values()].filter(installment => !invoiced.has(installment.locator))
   for (const [, sameTime] of Map.groupBy(planned, one => `${one.issueAt} ${one.dueAt}`)) {
     const owners = Map.groupBy(sameTime, one => one.modificationLocator)
     // One for each transaction: two installments of one transaction at the same time stay separate, as stated.

@@ -355,8 +355,8 @@ function readCharge(
 }
 
 function kindOf(chargeType: string, { taxes, fees }: ProductDefinition) {
-  if (taxes.some(one => one.name === chargeType)) return 'tax'
-  if (fees.some(one => one.name === chargeType)) return 'fee'
+  if (taxes.some(tax => tax.name === chargeType)) return 'tax'
+  if (fees.some(fee => fee.name === chargeType)) return 'fee'
   return Object.hasOwn(CATEGORIES, chargeType) ? CATEGORIES[chargeType] : undefined
 }
 

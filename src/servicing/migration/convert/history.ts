@@ -99,7 +99,7 @@ export const isCancellationName = (name: string, { cancellationTypes }: ProductD
 function categoryOf(type: string, product: ProductDefinition): Category | undefined {
   const category = CATEGORIES.find(one => one === type)
   if (category) return category
-  if (product.endorsements.some(one => one.name === type)) return 'change'
+  if (product.endorsements.some(endorsement => endorsement.name === type)) return 'change'
   if (isCancellationName(type, product)) return 'cancellation'
   return undefined
 }

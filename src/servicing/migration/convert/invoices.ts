@@ -42,7 +42,7 @@ export function balanceOf(item: InvoiceItem, none: Money): { total: Money; paid:
 
 export function restOf({ making, invoice, due }: Part): Money {
   const posted = [...making.payments.values()].filter(
-    one => one.invoiceLocator === invoice && paymentState(one) === 'posted',
+    payment => payment.invoiceLocator === invoice && paymentState(payment) === 'posted',
   )
   return minus(due, sumOf(posted, appliedAmount, due.currency))
 }
@@ -117,7 +117,7 @@ export function makeInvoices(work: Work, policies: ReadonlyMap<string, Converted
 /** Returns the ids of invoices that the request names but does not contain. */
 export function earlierInvoiceIds({ policies, invoices, payments }: AccountRequest): Set<string> {
   const installments = policies.flatMap(({ terms }) =>
-    terms.flatMap(({ transactions }) => transactions.flatMap(one => one.installments)),
+    terms.flatMap(({ transactions }) => transactions.flatMap(transaction => transaction.installments)),
   )
   const items = [...installments, ...payments.flatMap(({ paymentItems }) => paymentItems)]
   const named = new Set(items.flatMap(({ invoiceId }) => invoiceId ?? []))

@@ -208,7 +208,7 @@ function settleParts(parts: readonly Part[], outcome: Extract<SettlementType, 'p
     const status = due.minor === 0 ? 'zeroDue' : outcome
     if (invoiceStatus(invoice) === status) continue
     const payments = [...making.payments.values()].filter(
-      one => one.invoiceLocator === locator && paymentState(one) === 'posted',
+      payment => payment.invoiceLocator === locator && paymentState(payment) === 'posted',
     )
     const at = payments.reduce((last, one) => later(last, one.postedAt), invoice.statuses.at(-1)!.at)
     making.invoices.set(locator, {

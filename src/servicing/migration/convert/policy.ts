@@ -275,12 +275,12 @@ function transactionNode(
     locator,
     children: [
       ...(tree ? [elementNode(tree.root)] : []),
-      ...request.installments.map((one, index) => {
+      ...request.installments.map((installment, index) => {
         const own = installments[index]!
         // Installments of one invoice become one, but each id still needs its own locator.
         const isFirst = !seen.has(own)
         seen.add(own)
-        const originalId = one.id ?? `installments[${index}]`
+        const originalId = installment.id ?? `installments[${index}]`
         return { originalId, locator: isFirst ? own : derived('installment', String(index)) }
       }),
     ],
@@ -313,9 +313,9 @@ function scheduleOf(
   const own = preferences?.installmentPreferences
   const above = inherited?.installmentPreferences
   const scheduleNamed = (plan: string | undefined): string | undefined =>
-    paymentSchedules.find(one => one.name === plan)?.name
+    paymentSchedules.find(schedule => schedule.name === plan)?.name
   const scheduleOfCadence = (cadence: Cadence | undefined): string | undefined =>
-    paymentSchedules.find(one => cadence !== undefined && one.type === SCHEDULES[cadence])?.name
+    paymentSchedules.find(schedule => cadence !== undefined && schedule.type === SCHEDULES[cadence])?.name
   const plan = own?.installmentPlanName === 'inherit' ? undefined : own?.installmentPlanName
   if (plan !== undefined && scheduleNamed(plan) === undefined)
     wrong(
@@ -336,7 +336,9 @@ function scheduleOf(
     return first
   }
   const derived = derivedCadence(terms)
-  const fitting = derived?.types.flatMap(type => paymentSchedules.find(one => one.type === type) ?? [])
+  const fitting = derived?.types.flatMap(
+    type => paymentSchedules.find(schedule => schedule.type === type) ?? [],
+  )
   const schedule = fitting?.[0]?.name
   const reason = `No plan and no cadence is given; ${derived?.shown ?? 'its installments show none'}`
   const unfit = derived ? `, for which product '${name}' has no payment schedule` : ''

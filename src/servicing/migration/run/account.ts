@@ -88,7 +88,10 @@ async function outcomeOf(
     if (failures.length === 0) return outcome
     const failing = readFailingItems(sent, originalId, isNew, request, failures)
     const further = findItemProblems(failing.request, conversion)
-    return { ...outcome, failures: outcome.failures.map(one => addFurtherProblems(one, further, failing)) }
+    return {
+      ...outcome,
+      failures: outcome.failures.map(failure => addFurtherProblems(failure, further, failing)),
+    }
   } catch (problem) {
     if (!isRefused(problem)) throw problem
     return refusedOutcome(problem.message)
@@ -143,7 +146,7 @@ function failWholeAccount(
   const { failures } = outcome
   const isAccountWrong = failures.some(({ kind }) => kind === 'account')
   if (failures.length === 0 || !(isAccountWrong || controlTotalsIn(request).length > 0)) return outcome
-  const failed = new Set(failures.map(one => `${one.kind} ${one.originalId}`))
+  const failed = new Set(failures.map(failure => `${failure.kind} ${failure.originalId}`))
   const blocked = [`blocked by ${isAccountWrong ? originalId : failures[0]!.originalId}`]
   const waiting = LISTED_KINDS.flatMap(kind =>
     namedItems(sent, kind)

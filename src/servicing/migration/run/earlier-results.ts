@@ -271,7 +271,7 @@ function policyChangeRows(database: Database, changes: readonly PolicyChange[]):
 }
 
 function withParts({ mappings }: Known, { originalId, parts }: AddedParts): store.MappingRow {
-  const row = mappings.find(one => one.kind === 'invoices' && one.originalId === originalId)!
+  const row = mappings.find(mapping => mapping.kind === 'invoices' && mapping.originalId === originalId)!
   const from = row.children.length + 1
   const children = parts.map((locator, at) => partNode(originalId, from + at, locator))
   return { ...row, children: [...row.children, ...children] }

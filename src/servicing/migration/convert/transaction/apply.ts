@@ -163,7 +163,7 @@ function recordOf(
   if (kind === 'reinstatement') {
     const ended = new Set(undone.map(one => one.locator))
     const records = [...making.cancellations.values()]
-      .filter(one => ended.has(one.modificationLocator!))
+      .filter(cancellation => ended.has(cancellation.modificationLocator!))
       .map(({ locator: cancellationLocator }) => ({
         ...common,
         locator: supply.uuid(),

@@ -114,7 +114,9 @@ function splitOf(context: Context, id: string): { run: PerilRun; gone: Piece; ke
   const line = lineNow(context)
   for (const run of runsOf(context, id)) {
     const pieces = piecesOf(run, line, context.making.policy.timeZone)
-    const gone = pieces.find(one => one.replacedBy === context.by && one.start < from && from < one.end)
+    const gone = pieces.find(
+      piece => piece.replacedBy === context.by && piece.start < from && from < piece.end,
+    )
     const kept = gone && keptOf(pieces, gone, context.by)?.amounts
     if (kept) return { run, gone, kept }
   }
@@ -135,12 +137,14 @@ export function zeroPrice({ making }: Context, { charges }: ReadElement, was: Uu
     ...((technical || old?.technicalPremium) && {
       technicalPremium: { month: technical?.month ?? '', amount: none },
     }),
-    taxes: namesOf('tax', old?.taxes.map(one => one.name) ?? []).map(name => ({ name, amount: none })),
-    commissions: namesOf('commission', old?.commissions.map(one => one.recipient) ?? []).map(recipient => ({
-      recipient,
-      month: charges.find(one => one.kind === 'commission' && one.name === recipient)?.month ?? '',
-      amount: none,
-    })),
+    taxes: namesOf('tax', old?.taxes.map(tax => tax.name) ?? []).map(name => ({ name, amount: none })),
+    commissions: namesOf('commission', old?.commissions.map(commission => commission.recipient) ?? []).map(
+      recipient => ({
+        recipient,
+        month: charges.find(one => one.kind === 'commission' && one.name === recipient)?.month ?? '',
+        amount: none,
+      }),
+    ),
   }
 }
 
@@ -207,8 +211,8 @@ export const hasOtherRate = ({ premium }: PerilPrice, { charges }: ReadElement):
 /** Index in the price's taxes or commissions; -1 if it has none. */
 const positionOf = ({ taxes, commissions }: PerilPrice, { kind, name }: Place): number =>
   kind === 'tax'
-    ? taxes.findIndex(one => one.name === name)
-    : commissions.findIndex(one => one.recipient === name)
+    ? taxes.findIndex(tax => tax.name === name)
+    : commissions.findIndex(commission => commission.recipient === name)
 
 export const hasPlace = (price: PerilPrice, place: Place): boolean =>
   place.kind === 'premium' || positionOf(price, place) >= 0
@@ -227,8 +231,13 @@ function addToPrice(price: PerilPrice, more: AmountChange): PerilPrice {
   if (more.kind === 'premium') return { ...price, premium: add(price.premium) }
   const position = positionOf(price, more)
   return more.kind === 'tax'
-    ? { ...price, taxes: price.taxes.map((one, at) => (at === position ? add(one) : one)) }
-    : { ...price, commissions: price.commissions.map((one, at) => (at === position ? add(one) : one)) }
+    ? { ...price, taxes: price.taxes.map((tax, at) => (at === position ? add(tax) : tax)) }
+    : {
+        ...price,
+        commissions: price.commissions.map((commission, at) =>
+          at === position ? add(commission) : commission,
+        ),
+      }
 }
 
 export function addToAmounts(amounts: Amounts, price: PerilPrice, more: AmountChange): Amounts {

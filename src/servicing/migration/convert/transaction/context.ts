@@ -102,7 +102,9 @@ export function lastRunOf(context: Context, id: string): PerilRun {
 
 /** Returns the part of a piece that a modification kept before its time. */
 export const keptOf = (pieces: readonly Piece[], { segment, start }: Piece, by: Uuid): Piece | undefined =>
-  pieces.find(one => one.madeBy === by && one.segment.predecessor === segment.locator && one.start === start)
+  pieces.find(
+    piece => piece.madeBy === by && piece.segment.predecessor === segment.locator && piece.start === start,
+  )
 
 // A transaction looks only at runs in segments from its time on (its reach). A policy with 200 changes has thousands of runs, and
 // a change must not take longer the more changes came before it.

@@ -246,7 +246,7 @@ function isSameCover(context: Context, cancellation: Modification): boolean {
       return false
   }
   const ids = idsOfPerils(context)
-  const ended = [...making.segments.values()].filter(one => one.replacedBy === cancellation.locator)
+  const ended = [...making.segments.values()].filter(segment => segment.replacedBy === cancellation.locator)
   const segments = ended.map(one => one.locator)
   for (const run of runsIn(known, making, segments))
     for (const piece of piecesOf(run, before, policy.timeZone)) {
@@ -299,12 +299,12 @@ function recordRestoredSplits(context: Context, back: readonly PolicySegment[]):
   for (const [id, amounts] of missingAmounts(context)) {
     const found = runsOf(context, id)
       .map(run => ({ run, pieces: piecesOf(run, line, making.policy.timeZone) }))
-      .find(({ pieces }) => pieces.some(one => one.madeBy === by && one.segment === back[0]))
+      .find(({ pieces }) => pieces.some(piece => piece.madeBy === by && piece.segment === back[0]))
     if (!found) return false
     const { run, pieces } = found
     if (amounts.some(more => !hasPlace(run.price!, more))) return false
-    const own = pieces.find(one => one.madeBy === by && one.segment === back[0])
-    const source = own && pieces.find(one => one.segment.locator === own.segment.predecessor)
+    const own = pieces.find(piece => piece.madeBy === by && piece.segment === back[0])
+    const source = own && pieces.find(piece => piece.segment.locator === own.segment.predecessor)
     const kept = source && keptOf(pieces, source, source.replacedBy!)
     if (!own?.amounts || !source?.amounts || own.start === (kept?.end ?? source.start)) return false
     const taken = kept?.amounts ? minusAmounts(source.amounts, kept.amounts) : source.amounts

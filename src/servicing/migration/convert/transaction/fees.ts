@@ -10,7 +10,7 @@ import { type Context, isInTerm, keyOfCharged, lineNow, modificationOf } from '.
 export function chargeFees(context: Context): void {
   const { transaction, making, feesFor } = context
   for (const { id, charges } of transaction.tree?.elements.values() ?? []) {
-    const fees = charges.filter(one => one.kind === 'fee')
+    const fees = charges.filter(charge => charge.kind === 'fee')
     for (const [name, stated] of Map.groupBy(fees, one => one.name)) {
       const fee = feeFor(
         context,
@@ -59,7 +59,9 @@ function feeFor(context: Context, name: string, amount: Money): Uuid | undefined
 function feeTakenBack(context: Context, name: string, amount: Money): Uuid | undefined {
   const { making, by, transaction } = context
   if (modificationOf(context).kind !== 'reinstatement') return undefined
-  const own = [...making.reinstatements.values()].filter(one => one.modificationLocator === by)
+  const own = [...making.reinstatements.values()].filter(
+    reinstatement => reinstatement.modificationLocator === by,
+  )
   const undone = new Set(
     own.map(one => making.cancellations.get(one.cancellationLocator)!.modificationLocator),
   )
