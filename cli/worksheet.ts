@@ -111,6 +111,6 @@ function feeShare(
 ): string {
   if (reversed) return ', reversed'
   if (amount === original) return ''
-  const spans = parts.map(one => `${dayOf(one.startTimestamp)} to ${dayOf(one.endTimestamp)}`)
+  const spans = parts.map(part => `${dayOf(part.startTimestamp)} to ${dayOf(part.endTimestamp)}`)
   return ` of ${original}: ${spans.join(', ')}`
 }

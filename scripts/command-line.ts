@@ -16,7 +16,7 @@ export function readArguments<const T extends Config>(
   config: T,
   args: string[] = process.argv.slice(2),
 ): ReturnType<typeof parseArgs<T>> {
-  if (args.some(one => one === '--help' || one === '-h')) {
+  if (args.some(arg => arg === '--help' || arg === '-h')) {
     console.log(usage)
     process.exit(0)
   }

@@ -64,11 +64,11 @@ function report(
   controlTotals: readonly ControlTotal[],
 ): ExitCode {
   const file = join(folder, `import-${tenantLocator}.ndjson`)
-  writeFileSync(file, findings.map(one => `${JSON.stringify(one)}\n`).join(''))
-  const of = (as: string): Finding[] => findings.filter(one => one.as === as)
+  writeFileSync(file, findings.map(finding => `${JSON.stringify(finding)}\n`).join(''))
+  const of = (as: string): Finding[] => findings.filter(finding => finding.as === as)
   const bad = [...of('failed'), ...of('left'), ...of('differs'), ...of('notCompared')]
-  const notes = findings.filter(one => one.as !== 'left' && one.notes !== undefined).length
-  const ok = bad.length === 0 && controlTotals.every(one => one.isEqual)
+  const notes = findings.filter(finding => finding.as !== 'left' && finding.notes !== undefined).length
+  const ok = bad.length === 0 && controlTotals.every(total => total.isEqual)
   const policies = { history: of('history').length, asNow: of('asNow').length, left: of('left').length }
   const { colors } = run.terminal
   show(

@@ -117,7 +117,7 @@ async function runAll(
 
 function update({ file, results }: Ran, run: Run): void {
   const mismatches = results
-    .flatMap(one => one.steps)
+    .flatMap(result => result.steps)
     .flatMap(one => one.failures)
     .filter(one => one.kind === 'mismatch')
   const { text, written } = updatedText(file, mismatches)

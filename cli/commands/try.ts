@@ -185,10 +185,10 @@ function reportText(
         ]
       : []),
     ...unmade.map(one => `${colors.yellow('note')}  ${one}\n`),
-    ...notes.map(one => `${colors.yellow('note')}  ${one}\n`),
+    ...notes.map(note => `${colors.yellow('note')}  ${note}\n`),
   ]
   const shown = problems.map((problem, at) => problemText(problem, files[at], colors))
-  const left = rows.filter(one => one.unreached.length > 0)
+  const left = rows.filter(row => row.unreached.length > 0)
   const unreached = left.map(
     ({ path, total, unreached: keys }) =>
       `  ${path}  ${colors.yellow(`${keys.length} of ${total}`)}  ${colors.dim(listNames(keys))}\n`,

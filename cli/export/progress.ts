@@ -52,7 +52,7 @@ function isProgress(value: unknown): value is Progress {
     isJsonObject(kinds) &&
     Object.values(kinds).every(one => one === null || (isJsonObject(one) && isCount(one.bytes))) &&
     isJsonObject(files) &&
-    Object.values(files).every(one => isJsonObject(one) && typeof one.sha256 === 'string')
+    Object.values(files).every(file => isJsonObject(file) && typeof file.sha256 === 'string')
   )
 }
 

@@ -30,11 +30,15 @@ export async function compareAll({
   findings,
   counts,
 }: Importing): Promise<readonly ControlTotal[] | undefined> {
-  const failed = new Set(findings.filter(one => one.as === 'failed').map(one => one.policyholder))
+  const failed = new Set(
+    findings.filter(finding => finding.as === 'failed').map(finding => finding.policyholder),
+  )
   const missed = new Map(
     findings
-      .filter(one => (one.as === 'history' || one.as === 'asNow') && !failed.has(one.policyholder))
-      .map(one => [one.policy!, one]),
+      .filter(
+        finding => (finding.as === 'history' || finding.as === 'asNow') && !failed.has(finding.policyholder),
+      )
+      .map(finding => [finding.policy!, finding]),
   )
   const exported = new Sums()
   for (const old of missed.keys()) exported.add(source.policy(old)!)

@@ -182,7 +182,7 @@ function reasonOf({
     errors.validationItems.flatMap(({ locator, errors: all }) => all.map(one => `${locator}: ${one}`)),
   )
   // The error of an item that is blocked by another says nothing new.
-  const own = texts.filter(one => !one.includes('blocked by'))
+  const own = texts.filter(text => !text.includes('blocked by'))
   return (own.length > 0 ? own : texts).slice(0, 5).join('; ')
 }
 
@@ -199,7 +199,7 @@ async function putAuxData({ api, progress }: Importing, account: SourceAccount):
     const locator = progress.accountOf(old) ?? progress.policyOf(old)
     if (locator === undefined) continue
     const auxData = rows
-      .filter(one => one.key !== 'migration.origin')
+      .filter(row => row.key !== 'migration.origin')
       .map(({ key, value, uiType }) => ({ key, value, uiType: uiType as 'normal' }))
     if (auxData.length > 0)
       await api.put('/auxData/{locator}', { params: { path: { locator } }, body: { auxData } })

@@ -151,7 +151,9 @@ function* policiesOf(sent: SentAccount, configuration: Configuration, now: Insta
     failed: failures,
   })
   const ids = new Map(
-    converted.mappings.flatMap(one => (one.kind === 'policies' ? [[one.locator, one.originalId]] : [])),
+    converted.mappings.flatMap(mapping =>
+      mapping.kind === 'policies' ? [[mapping.locator, mapping.originalId]] : [],
+    ),
   )
   const values = converted.account?.entity.values ?? {}
   for (const aggregate of converted.policies) {

@@ -153,7 +153,7 @@ export const givenRater = (name: string, rates: GivenRates): ExternalRater => {
       const unrated = Object.entries(priced).find(([, rate]) => rate === undefined)
       if (unrated) {
         const peril = input.policy.exposures
-          .flatMap(exposure => exposure.perils.map(one => ({ exposure, peril: one })))
+          .flatMap(exposure => exposure.perils.map(peril => ({ exposure, peril })))
           .find(one => one.peril.characteristics.some(({ locator }) => locator === unrated[0]))!
         throw failed(
           `no rate is given for '${peril.exposure.name}.${peril.peril.name}'; add it under raters.${name}`,

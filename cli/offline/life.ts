@@ -350,7 +350,7 @@ export class PolicyLife {
     const { aggregate, product } = this.#loaded
     const policy = () => policyResponse(aggregate, product, { summarizeQuotes: false })
     if (entity === 'Policy') return text === String(aggregate.policy.locator) ? policy() : undefined
-    if (entity === 'Invoice') return policy().invoices.find(one => one.locator === text)
+    if (entity === 'Invoice') return policy().invoices.find(invoice => invoice.locator === text)
     const record = pluginRecords()[entity]
     if (!record) return undefined
     if (record.form === 'uuid') {

@@ -9,15 +9,15 @@ export function junitXml(runs: readonly Ran[]): string {
     const problems = file.problems.map(({ line, column, message }) =>
       caseXml(file.file, 'the file', 0, [`${file.file}:${line}:${column}: ${message}`]),
     )
-    const cases = results.map(one =>
-      caseXml(file.file, one.scenario.name, one.ms, failuresOf(file, one), one.notes),
+    const cases = results.map(result =>
+      caseXml(file.file, result.scenario.name, result.ms, failuresOf(file, result), result.notes),
     )
-    const failed = problems.length + results.filter(one => !one.passed).length
+    const failed = problems.length + results.filter(result => !result.passed).length
     return `  <testsuite name=${quoted(file.file)} tests="${problems.length + cases.length}" failures="${failed}" errors="0" skipped="0" time="${seconds(timeOf(results))}">
 ${[...problems, ...cases].join('')}  </testsuite>
 `
   })
-  const all = runs.flatMap(one => one.results)
+  const all = runs.flatMap(run => run.results)
   const unread = runs.reduce((sum, one) => sum + one.file.problems.length, 0)
   const failed = all.filter(one => !one.passed).length + unread
   return `<?xml version="1.0" encoding="UTF-8"?>

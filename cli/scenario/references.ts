@@ -27,10 +27,14 @@ const TARGETS: Record<
     default: policy => selectedQuoteIfAny(policy)?.locator ?? [...policy.quotes.keys()].at(-1),
   },
   endorsement: newest(({ endorsements }) =>
-    [...endorsements.values()].filter(one => one.kind === 'endorsement').map(one => one.locator),
+    [...endorsements.values()]
+      .filter(endorsement => endorsement.kind === 'endorsement')
+      .map(endorsement => endorsement.locator),
   ),
   renewal: newest(({ endorsements }) =>
-    [...endorsements.values()].filter(one => one.kind === 'renewal').map(one => one.locator),
+    [...endorsements.values()]
+      .filter(endorsement => endorsement.kind === 'renewal')
+      .map(endorsement => endorsement.locator),
   ),
   cancellation: newest(({ cancellations }) => [...cancellations.keys()]),
   reinstatement: newest(({ reinstatements }) => [...reinstatements.keys()]),
@@ -44,8 +48,9 @@ const TARGETS: Record<
   payment: {
     all: ({ payments }) => [...payments.keys()],
     default: ({ payments }) =>
-      [...payments.values()].findLast(one => paymentState(one) === 'posted' && one.source !== 'offset')
-        ?.locator,
+      [...payments.values()].findLast(
+        payment => paymentState(payment) === 'posted' && payment.source !== 'offset',
+      )?.locator,
   },
 }
 
@@ -189,13 +194,15 @@ function knownOf(kind: string, policy: View, scope: Scope): (readonly [name: str
     case 'peril':
       return perilsIn(policy, scope).map(one => [one.name, one.locator])
     case 'fee':
-      return policy.fees.filter(one => !one.reversed).map(one => [one.name, one.locator])
+      return policy.fees.filter(fee => !fee.reversed).map(fee => [fee.name, fee.locator])
     default: {
       const owner = scope.peril ?? scope.exposure ?? policy
       const segment = owner.characteristics.findLast(one => one.replacedTimestamp === undefined)
       const { fieldValues = {}, fieldGroupsByLocator = {} } = segment ?? {}
       return Object.entries(fieldValues).flatMap(([name, values]) =>
-        values.filter(one => Object.hasOwn(fieldGroupsByLocator, one)).map(one => [name, one] as const),
+        values
+          .filter(value => Object.hasOwn(fieldGroupsByLocator, value))
+          .map(value => [name, value] as const),
       )
     }
   }

@@ -82,9 +82,9 @@ export type Counts = {
 }
 
 export const countsOfRuns = (runs: readonly Ran[]): Counts => {
-  const results = runs.flatMap(one => one.results)
+  const results = runs.flatMap(run => run.results)
   const steps = results.flatMap(one => one.steps)
-  const unread = runs.filter(one => one.file.problems.length > 0).length
+  const unread = runs.filter(run => run.file.problems.length > 0).length
   const passed = results.filter(one => one.passed).length
   return {
     passed,

@@ -136,7 +136,7 @@ export async function runScenario(scenario: Scenario, world: RunWorld): Promise<
     scenario,
     steps: results,
     skipped: scenario.steps.length + 1 - results.length,
-    passed: results.every(one => one.failures.length === 0),
+    passed: results.every(result => result.failures.length === 0),
     notes: [...(life?.notes ?? [])],
     ms: performance.now() - began,
   }
@@ -300,7 +300,7 @@ function expectations(
     // A list of names means exactly these documents.
     compare(
       wanted.map(one => (typeof one === 'object' ? JSON.stringify(one) : String(one))).sort(),
-      documents.map(one => one.fileName).sort(),
+      documents.map(document => document.fileName).sort(),
       [...path, 'documents'],
       timeZone,
       into,
@@ -310,7 +310,7 @@ function expectations(
     into.mismatches.push({
       path: [...path, 'documents'],
       expected: null,
-      got: documents.map(one => one.fileName),
+      got: documents.map(document => document.fileName),
       isUnwritten: true,
       canUpdate: true,
     })

@@ -83,13 +83,13 @@ export const PARTS = {
   ),
   total: ofPrice('Total of premium, taxes, fees and holdbacks.', (price, { amount }) => amount(price.total)),
   taxGroups: ofPrice('Amount by tax.', ({ taxGroups }, { byName }) =>
-    byName(taxGroups.map(one => [one.name, one.amount])),
+    byName(taxGroups.map(group => [group.name, group.amount])),
   ),
   fees: ofPrice('Amount by fee; fees of the same name are added.', ({ fees }, { byName }) =>
-    byName(fees.map(one => [one.name, one.amount])),
+    byName(fees.map(fee => [fee.name, fee.amount])),
   ),
   commissions: ofPrice('Amount by recipient.', ({ commissions }, { byName }) =>
-    byName(commissions.map(one => [one.recipient, one.amount])),
+    byName(commissions.map(commission => [commission.recipient, commission.amount])),
   ),
   perils: ofPrice(
     'Each peril: exposure (counted from 0), peril, premium, technicalPremium.',
@@ -206,7 +206,7 @@ export function priceNow({ loaded: { aggregate, product } }: PolicyLife): Policy
 /** Returns the newest modification that the step created or issued. */
 const modificationOf = ({ life, since }: Moment): Modification | undefined =>
   [...life.aggregate.modifications.values()]
-    .filter(one => since.policy?.modifications.get(one.locator) !== one)
+    .filter(modification => since.policy?.modifications.get(modification.locator) !== modification)
     .sort((a, b) => a.number - b.number)
     .at(-1)
 
@@ -238,8 +238,8 @@ function changeOf(moment: Moment): unknown {
         typeof value === 'number' ? [[name, amount(value)]] : [],
       ),
     ),
-    taxGroups: byName(taxGroups.map(one => [one.name, one.amountChange])),
-    commissions: byName(commissions.map(one => [one.recipient, one.amountChange])),
+    taxGroups: byName(taxGroups.map(group => [group.name, group.amountChange])),
+    commissions: byName(commissions.map(commission => [commission.recipient, commission.amountChange])),
     holdbacks: holdbacks.map(({ type, amount: held, perilName, feeName, taxName }) => ({
       type,
       amount: amount(held),
@@ -261,7 +261,7 @@ function changeOf(moment: Moment): unknown {
 function invoicesOf(life: PolicyLife, before?: PolicyAggregate): unknown {
   const { aggregate } = life
   const { amount, record } = shownBy(life)
-  const wanted = [...aggregate.invoices.values()].filter(one => !before?.invoices.has(one.locator))
+  const wanted = [...aggregate.invoices.values()].filter(invoice => !before?.invoices.has(invoice.locator))
   return invoiceResponses(aggregate, wanted).map(one => ({
     ...(record({
       invoiceType: one.invoiceType,

@@ -53,7 +53,7 @@ export function randomCase(random: Random, { configuration, product, now, base, 
   const holder = randomFields(policyholderFields, context, { fieldValues: listsOf(base?.values) })
   const own = randomFields(product.fields, context, dataOf(kept))
   const exposures = kept.exposures?.length
-    ? kept.exposures.map(one => completeExposure(one, product, context))
+    ? kept.exposures.map(exposure => completeExposure(exposure, product, context))
     : randomExposures(product, context)
   return {
     values: holder.fieldValues,
@@ -99,7 +99,7 @@ function endOf(start: Instant, zone: TimeZone, random: Random): Instant {
 
 function randomExposures(product: ProductDefinition, context: ValueContext): MadeExposure[] {
   const { random } = context
-  const rateable = product.exposures.filter(one => one.perils.length > 0)
+  const rateable = product.exposures.filter(exposure => exposure.perils.length > 0)
   if (rateable.length === 0) return []
   const count = random.chance(0.6) ? 1 : random.whole(1, MOST_EXPOSURES)
   return Array.from({ length: count }, () => randomExposure(random.pick(rateable), context))
@@ -113,7 +113,7 @@ function randomExposure(definition: ExposureDefinition, context: ValueContext): 
   return {
     exposureName: definition.name,
     ...randomFields(definition.fields, context),
-    perils: perils.map(one => ({ name: one.name, ...randomFields(one.fields, context) })),
+    perils: perils.map(peril => ({ name: peril.name, ...randomFields(peril.fields, context) })),
   }
 }
 
@@ -123,7 +123,7 @@ function completeExposure(
   product: ProductDefinition,
   context: ValueContext,
 ): MadeExposure {
-  const definition = product.exposures.find(one => one.name === kept.exposureName)
+  const definition = product.exposures.find(exposure => exposure.name === kept.exposureName)
   if (!definition) return kept
   const made = randomExposure(definition, context)
   const perils = kept.perils?.length
@@ -137,7 +137,7 @@ function completeExposure(
 
 const dataOf = ({ fieldValues, fieldGroups }: Partial<FieldData>): FieldData => ({
   fieldValues: listsOf(fieldValues),
-  fieldGroups: (fieldGroups ?? []).map(one => ({ ...one, fieldValues: listsOf(one.fieldValues) })),
+  fieldGroups: (fieldGroups ?? []).map(group => ({ ...group, fieldValues: listsOf(group.fieldValues) })),
 })
 
 /** Returns values as lists of text, as the service reads them. */

@@ -142,7 +142,7 @@ function* smallerData(
     yield { fieldValues: changed }
   for (const [at, group] of fieldGroups.entries()) {
     if (keptGroups.some(one => one.fieldName === group.fieldName)) continue
-    const inside = fields.find(one => one.name === group.fieldName)?.fields ?? []
+    const inside = fields.find(field => field.name === group.fieldName)?.fields ?? []
     for (const changed of smallerValues(group.fieldValues, inside, context, undefined))
       yield { fieldGroups: fieldGroups.with(at, { ...group, fieldValues: changed }) }
   }
@@ -161,7 +161,7 @@ function* smallerValues(
     const present = values[name]!
     if (present.length > 1)
       for (const at of present.keys()) yield { ...values, [name]: present.toSpliced(at, 1) }
-    const definition = fields.find(one => one.name === name)
+    const definition = fields.find(field => field.name === name)
     if (!definition || present.length !== 1) continue
     const context = {
       now,

@@ -176,7 +176,7 @@ function priceProblems({ price }: Priced): Wrong[] {
     }),
   )
   // Two perils of the same name in one policy count once.
-  return [...new Map(wrongs.map(one => [one.key, one])).values()]
+  return [...new Map(wrongs.map(wrong => [wrong.key, wrong])).values()]
 }
 
 function tablesOf(configuration: Configuration, product: ProductDefinition): [string, LookupTable][] {

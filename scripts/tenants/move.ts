@@ -210,7 +210,7 @@ async function copySettings(from: Side, to: Side, { locator }: Tenant): Promise<
         .set({ opensAt, closesAt })
         .where(and(eq(shards.tenantLocator, locator), eq(shards.number, number))),
     ),
-    ...origins.map(one => control.build.insert(allowedOrigins).values(one).onConflictDoNothing()),
+    ...origins.map(origin => control.build.insert(allowedOrigins).values(origin).onConflictDoNothing()),
     ...revoked.map(one => control.build.insert(revocations).values(one).onConflictDoNothing()),
   ]
   await control.batch(queries as [Query, ...Query[]])

@@ -239,8 +239,8 @@ const sortedLines = (lines: ReadonlyMap<number, number>): CoveredLine[] =>
 function templatesOf(product: ProductDefinition): TemplateSource[] {
   const { exposures, taxes, calculations, underwriting, templates } = product
   const all = [
-    ...exposures.flatMap(({ perils }) => perils.flatMap(one => one.premium ?? [])),
-    ...taxes.flatMap(one => one.premium ?? []),
+    ...exposures.flatMap(({ perils }) => perils.flatMap(peril => peril.premium ?? [])),
+    ...taxes.flatMap(tax => tax.premium ?? []),
     ...(calculations ? [calculations] : []),
     ...(underwriting ? [underwriting] : []),
     ...Object.values(templates),

@@ -12,7 +12,7 @@ export function coverageText({ files, tables, rules }: CoverageReport, colors: C
   const section = (title: string, rows: string[]): string =>
     rows.length === 0 ? '' : `\n${colors.bold(title)}\n${rows.join('')}`
   const reachedOf = (list: readonly { times: number }[]): number => list.filter(one => one.times > 0).length
-  const unreached = rules.filter(one => one.times === 0)
+  const unreached = rules.filter(rule => rule.times === 0)
   return [
     section(
       'lines',
@@ -64,7 +64,7 @@ function uncoveredText({ lines, branches }: CoveredFile): string {
     from = undefined
   }
   const reached = new Set(lines.filter(one => one.times > 0).map(one => one.line))
-  const ways = branches.filter(one => reached.has(one.line)).flatMap(untakenBranches)
+  const ways = branches.filter(branch => reached.has(branch.line)).flatMap(untakenBranches)
   return [
     ...(ranges.length === 0 ? [] : [listNames(ranges)]),
     ...(ways.length === 0 ? [] : [listNames(ways)]),
