@@ -21,7 +21,7 @@ type Opened = { readonly view?: View; readonly failure?: unknown; readonly isLoa
 
 function DeedButtons({ deeds, held, label }: Buttons): View | null {
   const [{ view, failure, isLoading = false }, show] = useState<Opened>({})
-  const allowed = deeds.filter(({ permissions }) => permissions.some(one => held.has(one)))
+  const allowed = deeds.filter(({ permissions }) => permissions.some(permission => held.has(permission)))
   if (allowed.length === 0) return null
   // The button keeps the focus, so that the focus returns to it.
   const open = (submission: ActionButton): void => {

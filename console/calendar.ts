@@ -12,7 +12,7 @@ function offsetAt(ms: number, timeZone: string): number {
     minute: 'numeric',
     second: 'numeric',
   }).formatToParts(ms)
-  const part = (type: string): number => Number(parts.find(one => one.type === type)?.value)
+  const part = (type: string): number => Number(parts.find(part => part.type === type)?.value)
   const clock = new Date(0)
   // Date.UTC takes the years 0 to 99 for those of the 20th century.
   clock.setUTCFullYear(part('year'), part('month') - 1, part('day'))

@@ -27,12 +27,12 @@ export const byName = (fields: readonly unknown[]): Fields =>
   new Map(all(fields as readonly Field[]).map(field => [field.name, field]))
 
 export function productFields({ fields, exposures }: ProductDetail): ProductFields {
-  const exposureNamed = (name: string) => exposures.find(one => one.name === name)
+  const exposureNamed = (name: string) => exposures.find(exposure => exposure.name === name)
   return {
     policy: byName(fields),
     ofExposure: name => byName(exposureNamed(name)?.fields ?? []),
     ofPeril: (exposure, name) =>
-      byName(exposureNamed(exposure)?.perils.find(one => one.name === name)?.fields ?? []),
+      byName(exposureNamed(exposure)?.perils.find(peril => peril.name === name)?.fields ?? []),
   }
 }
 

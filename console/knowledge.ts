@@ -66,16 +66,16 @@ export type SpannedPeril = PerilSegment & { readonly startTimestamp: string; rea
 
 export function historyOf(policy: Policy): History {
   const { modifications, characteristics } = policy
-  const issued = modifications.filter(one => one.issuedTimestamp !== undefined)
-  const pending = modifications.filter(one => one.issuedTimestamp === undefined)
+  const issued = modifications.filter(modification => modification.issuedTimestamp !== undefined)
+  const pending = modifications.filter(modification => modification.issuedTimestamp === undefined)
   const times = [...new Set(issued.map(one => msOf(one.issuedTimestamp!)))].sort((a, b) => a - b)
   const steps: Step[] = times.map(at => ({
     at,
     modifications: issued.filter(one => msOf(one.issuedTimestamp!) === at),
   }))
   const makerOf = new Map(
-    modifications.flatMap(one =>
-      one.newPolicyCharacteristicsLocators.map(locator => [locator, one] as const),
+    modifications.flatMap(modification =>
+      modification.newPolicyCharacteristicsLocators.map(locator => [locator, modification] as const),
     ),
   )
   const notIssued = characteristics.some(one => one.issuedTimestamp === undefined)
@@ -144,7 +144,11 @@ export function premiumOfTerm(history: History, step: number, { start, end }: Te
 
 /** Returns the present time. The clock of a test tenant may be ahead: then the time of the policy's last change. */
 export const latestOf = ({ updatedTimestamp, modifications }: Policy): number =>
-  Math.max(Date.now(), msOf(updatedTimestamp), ...modifications.map(one => msOf(one.issuedTimestamp ?? '0')))
+  Math.max(
+    Date.now(),
+    msOf(updatedTimestamp),
+    ...modifications.map(modification => msOf(modification.issuedTimestamp ?? '0')),
+  )
 
 /** Returns when a change made now takes effect by default: immediately, or when the cover begins if that is later. */
 export const usualStart = (policy: Policy): number =>
@@ -170,7 +174,7 @@ export const cancellationToReinstate = (all: readonly Cancellation[]): Cancellat
   all
     .filter(
       ({ state, reinstatements = [] }) =>
-        state === 'issued' && reinstatements.every(one => one.state !== 'issued'),
+        state === 'issued' && reinstatements.every(reinstatement => reinstatement.state !== 'issued'),
     )
     .sort((a, b) => Number(a.issuedTimestamp) - Number(b.issuedTimestamp))
     .at(-1)

@@ -16,7 +16,7 @@ export const isOutlined = ({ perils }: Exposure): boolean =>
 /** Reads the exposure with the characteristics of its perils. */
 export async function exposureInFull({ locator }: Policy, outlined: Exposure): Promise<Exposure> {
   const { exposures } = await get<Policy>(pathOf(locator, outlined.locator))
-  return exposures.find(one => one.locator === outlined.locator) ?? outlined
+  return exposures.find(exposure => exposure.locator === outlined.locator) ?? outlined
 }
 
 export const previewPolicy = (locator: string, body: object): Promise<Preview> =>

@@ -12,7 +12,8 @@ export function outcomeOf(
 ): 'open' | 'settled' | 'lapsed' {
   if (settledTimestamp === undefined) return 'open'
   const isLapse = modifications.some(
-    one => one.name === 'modification.policy.lapse' && one.issuedTimestamp === settledTimestamp,
+    modification =>
+      modification.name === 'modification.policy.lapse' && modification.issuedTimestamp === settledTimestamp,
   )
   return cancellationLocator !== undefined || isLapse ? 'lapsed' : 'settled'
 }

@@ -56,7 +56,7 @@ function AdjustForm({ title, close, submission, form, about, confirm, request, i
 }
 
 const feeTitle = ({ fees }: ProductDetail, name: string): string =>
-  fees.find(one => one.name === name)?.displayName ?? words(name)
+  fees.find(fee => fee.name === name)?.displayName ?? words(name)
 
 export function ChangeFees({ policy, product, close }: TransactionProps): View {
   const currency = policy.grossFeesCurrency
@@ -175,7 +175,7 @@ type OfPolicy = { readonly policy: Policy; readonly close: () => void }
 const sumPayments = ({ invoices }: Policy): string =>
   sum(
     invoices.flatMap(({ payments }) =>
-      payments.filter(one => one.reversedTimestamp === undefined).map(({ amount }) => amount),
+      payments.filter(payment => payment.reversedTimestamp === undefined).map(({ amount }) => amount),
     ),
   )
 

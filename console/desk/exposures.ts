@@ -16,7 +16,8 @@ export type Added = {
   readonly perils: Readonly<Record<string, PerilForm>>
 }
 
-const kindOf = ({ exposures }: ProductDetail, name: string) => exposures.find(one => one.name === name)!
+const kindOf = ({ exposures }: ProductDetail, name: string) =>
+  exposures.find(exposure => exposure.name === name)!
 
 export const newExposure = (product: ProductDetail, name: string): Added => ({
   name,

@@ -145,7 +145,7 @@ function ConstrainedInput({ scope, ...shown }: InputShown & { readonly scope: Sc
     place.current!.dispatchEvent(new Event('input', { bubbles: true }))
   })
   const displayNames = new Map(
-    field.choices?.map(one => [one.value, titleOrWords(one.value, one.displayName)]),
+    field.choices?.map(choice => [choice.value, titleOrWords(choice.value, choice.displayName)]),
   )
   const choices = allowed?.map((value): Choice => ({ value, text: displayNames.get(value) ?? value }))
   const governors = field.constraint!.where.flatMap(({ field: name, of }) => titleIn(scope, name, of))

@@ -25,7 +25,7 @@ function* prefixedErrors(
  * An exposure is placed by its locator or, if the request adds it, by its index among those added.
  */
 export function faultsOf({ fieldErrors = [], paymentFieldErrors, policyFieldErrors }: ProblemBody): Faults {
-  const found = new Map<string, string>(fieldErrors.map(one => [one.ontologyUri, one.message ?? '']))
+  const found = new Map<string, string>(fieldErrors.map(error => [error.ontologyUri, error.message ?? '']))
   for (const [place, message] of [
     ...prefixedErrors('payment', paymentFieldErrors),
     ...prefixedErrors('policy', policyFieldErrors?.policyFieldErrors),

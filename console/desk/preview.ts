@@ -99,7 +99,9 @@ function previewView(policy: Policy, preview: Preview): Child {
         h(
           'ul',
           {},
-          conflicts.map(one => h('li', {}, DESK.conflict(words(one.kind), words(one.state).toLowerCase()))),
+          conflicts.map(conflict =>
+            h('li', {}, DESK.conflict(words(conflict.kind), words(conflict.state).toLowerCase())),
+          ),
         ),
       ),
     table(
@@ -139,7 +141,7 @@ function previewView(policy: Policy, preview: Preview): Child {
       h(
         'ul',
         {},
-        documents.map(one => h('li', {}, one.displayName)),
+        documents.map(document => h('li', {}, document.displayName)),
       ),
     ],
   ]

@@ -35,9 +35,11 @@ function fieldTitles({ fields, policyholderFields, paymentFields, exposures }: T
  */
 export function titledMessage(message: string, product: Titled): string {
   const titles = fieldTitles(product)
-  const exposures = new Map(product.exposures.map(one => [one.name, one.displayName]))
+  const exposures = new Map(product.exposures.map(exposure => [exposure.name, exposure.displayName]))
   const perils = new Map(
-    product.exposures.flatMap(one => one.perils.map(({ name, displayName }) => [name, displayName])),
+    product.exposures.flatMap(exposure =>
+      exposure.perils.map(({ name, displayName }) => [name, displayName]),
+    ),
   )
   return message
     .replace(/Exposure '([^']+)'(?: (\d+) of the list)?: /g, (text, name: string, index?: string) =>

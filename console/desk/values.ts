@@ -81,7 +81,7 @@ export function changes(fields: readonly Field[], before: Filled, now: Filled) {
       ),
     )
     for (const { locator, values } of old) {
-      const kept = groups.find(one => one.locator === locator)
+      const kept = groups.find(group => group.locator === locator)
       if (!kept) {
         removeFieldGroups.push(locator!)
         continue

@@ -83,8 +83,10 @@ export function typeScriptSample(
   path: string,
   operation: SampledOperation,
 ): string {
-  const pathParameters = (operation.parameters ?? []).filter(one => one.in === 'path')
-  const query = (operation.parameters ?? []).filter(one => one.in === 'query' && one.required)
+  const pathParameters = (operation.parameters ?? []).filter(parameter => parameter.in === 'path')
+  const query = (operation.parameters ?? []).filter(
+    parameter => parameter.in === 'query' && parameter.required,
+  )
   const valuesOf = (parameters: readonly Parameter[]) =>
     Object.fromEntries(
       parameters.map(({ name, example, schema }) => [name!, example ?? placeholderFor(schema)]),

@@ -14,7 +14,7 @@ export const policyActions = (policy: Policy, held: ReadonlySet<string>): Child 
   actionButtons(deedsOf(policy), held, DESK.actions)
 
 function deedsOf(policy: Policy): readonly ActionButton[] {
-  const isIssued = policy.modifications.some(one => one.issuedTimestamp !== undefined)
+  const isIssued = policy.modifications.some(modification => modification.issuedTimestamp !== undefined)
   if (!isIssued)
     return isDiscarded(policy)
       ? []

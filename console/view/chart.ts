@@ -230,7 +230,7 @@ function stepLabel(
   currency: string,
 ): View {
   const { at, modifications } = history.steps[step]!
-  const name = modifications.map(one => transaction(one.name)).join(', ') || VIEW.notIssued
+  const name = modifications.map(modification => transaction(modification.name)).join(', ') || VIEW.notIssued
   const row = y(step)
   const isLow = rowHeight < ROW_OF_TWO_LINES
   return h(

@@ -87,13 +87,15 @@ const remaking = (policy: Policy, document: PolicyDocument, held: ReadonlySet<st
   )
 
 export function documentsView(policy: Policy, { held }: Known): View {
-  const nameOf = new Map(policy.modifications.map(one => [one.locator, transaction(one.name)]))
+  const nameOf = new Map(
+    policy.modifications.map(modification => [modification.locator, transaction(modification.name)]),
+  )
   const groups = Map.groupBy(
     policy.documents,
     one => nameOf.get(one.policyModificationLocator ?? '') ?? VIEW.policy,
   )
   // Documents of an issued policy cannot be removed.
-  const isIssued = policy.modifications.some(one => one.issuedTimestamp !== undefined)
+  const isIssued = policy.modifications.some(modification => modification.issuedTimestamp !== undefined)
   const deedsOf = (documents: readonly PolicyDocument[]) =>
     isIssued && !documents.some(one => FAILED.has(one.state ?? ''))
       ? undefined

@@ -104,7 +104,7 @@ function header(policy: Policy, { names, held }: Known, signal: AbortSignal): Vi
   const history = historyOf(policy)
   const term = termAt(history, history.steps.length - 1, latestOf(policy))
   const holder = `#/policyholder/${encodeURIComponent(policy.policyholderLocator)}`
-  const outstanding = policy.invoices.filter(one => one.outstandingAmount !== undefined)
+  const outstanding = policy.invoices.filter(invoice => invoice.outstandingAmount !== undefined)
   const tile = (text: string, ...value: Child[]): View => h('div', {}, h('dt', {}, text), h('dd', {}, value))
   return h(
     'header',

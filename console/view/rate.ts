@@ -31,7 +31,9 @@ export function rateOf(layout: Layout, history: History, policy: Policy, step: n
     {
       class: 'rate',
       role: 'img',
-      'aria-label': VIEW.premiumADayOf(rates.map(one => [money(one.perDay, currency), shortDay(one.start)])),
+      'aria-label': VIEW.premiumADayOf(
+        rates.map(rate => [money(rate.perDay, currency), shortDay(rate.start)]),
+      ),
     },
     h('text', { x: 0, y: top + 14, class: 'step-name' }, narrow ? VIEW.aDay : VIEW.premiumADay),
     h('text', { x: 0, y: top + 30, class: 'step-at' }, narrow ? VIEW.premiumOnAxis : VIEW.byKnownThen),

@@ -47,7 +47,7 @@ function Timeline({ policy, names }: { policy: Policy; names: ReadonlyMap<string
   const dayOf = (at: number): number => Math.min(lastDay, Math.max(0, Math.floor((at - start) / DAY_MS)))
   const step = steps[point.step]!
   const since = step.at === undefined ? VIEW.withNotIssued : moment(step.at)
-  const by = step.modifications.map(one => transaction(one.name)).join(', ')
+  const by = step.modifications.map(modification => transaction(modification.name)).join(', ')
   const known = by ? `${since} (${by})` : since
   const typedIn = (event: Event): number => Number((event.currentTarget as HTMLInputElement).value)
   const asOf = h('input', {

@@ -48,7 +48,7 @@ export function transactionsView(policy: Policy, { names, held }: Known, signal:
 }
 
 function modificationTable(policy: Policy, names: ReadonlyMap<string, string>): View {
-  const issued = policy.modifications.filter(one => one.issuedTimestamp !== undefined)
+  const issued = policy.modifications.filter(modification => modification.issuedTimestamp !== undefined)
   const totals = new Map(
     issued.map((one, at) => [
       one.locator,
@@ -158,31 +158,31 @@ async function requestsOf(locator: string, signal: AbortSignal): Promise<Transac
   ])
   return [
     ...endorsements.map(
-      (one): TransactionRequest => ({
-        ...transactionRequestOf(one, VIEW.endorsement, `/endorsements/${one.locator}`),
-        name: one.endorsementName,
-        from: one.startTimestamp,
-        prepared: preparedOf('endorsement', words(one.endorsementName), one),
+      (endorsement): TransactionRequest => ({
+        ...transactionRequestOf(endorsement, VIEW.endorsement, `/endorsements/${endorsement.locator}`),
+        name: endorsement.endorsementName,
+        from: endorsement.startTimestamp,
+        prepared: preparedOf('endorsement', words(endorsement.endorsementName), endorsement),
       }),
     ),
     ...renewals.map(
-      (one): TransactionRequest => ({
-        ...transactionRequestOf(one, VIEW.renewal, `/renewals/${one.locator}`),
-        from: one.renewalStartTimestamp,
-        prepared: preparedOf('renewal', VIEW.renewal, one),
+      (renewal): TransactionRequest => ({
+        ...transactionRequestOf(renewal, VIEW.renewal, `/renewals/${renewal.locator}`),
+        from: renewal.renewalStartTimestamp,
+        prepared: preparedOf('renewal', VIEW.renewal, renewal),
       }),
     ),
     ...cancellations.map(
-      (one): TransactionRequest => ({
-        ...transactionRequestOf(one, VIEW.cancellation, `/cancellations/${one.locator}`),
-        name: one.name,
-        from: one.effectiveTimestamp,
+      (cancellation): TransactionRequest => ({
+        ...transactionRequestOf(cancellation, VIEW.cancellation, `/cancellations/${cancellation.locator}`),
+        name: cancellation.name,
+        from: cancellation.effectiveTimestamp,
         prepared: {
           kind: 'cancellation',
-          locator: one.locator,
-          state: one.state,
+          locator: cancellation.locator,
+          state: cancellation.state,
           decision: undefined,
-          title: `${VIEW.cancellation} ${words(one.name)}`,
+          title: `${VIEW.cancellation} ${words(cancellation.name)}`,
         },
       }),
     ),

@@ -64,7 +64,7 @@ async function worksheetOf(policy: Policy, peril: Peril, signal: AbortSignal): P
     sheet.perils.map(one => perilSheet(one, sheet.currency)),
     sheet.calls.map(call =>
       sheetOf(VIEW.lookedUp(call.source), [
-        ...call.lookups.map(one => ({ line: '', what: lookupText(one), value: one.value ?? '–' })),
+        ...call.lookups.map(lookup => ({ line: '', what: lookupText(lookup), value: lookup.value ?? '–' })),
         ...call.notes.map(({ label, value }) => ({ line: '', what: label, value })),
       ]),
     ),
