@@ -122,7 +122,7 @@ function total(of: (one: Figures) => Readonly<Partial<Record<string, number>>>):
 
 const injected = total(one => one.faults)
 const runsWith = (kind: (typeof FAULT_KINDS)[number]): number =>
-  figures.filter(one => (one.faults[kind] ?? 0) > 0).length
+  figures.filter(figure => (figure.faults[kind] ?? 0) > 0).length
 const done = total(one => one.kinds)
 /** Returns the number of runs whose tenant had such a number of databases in the end. */
 const ran = (on: (shards: number) => boolean): string =>

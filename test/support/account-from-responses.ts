@@ -43,26 +43,26 @@ export function accountFromResponses({ id, values, policies, disbursements }: Li
       staticData: auxData,
       terms: termsWithHistory(policy, historicBills(bills), taxesOf(price)),
     })),
-    invoices: invoices.map(one => ({
-      id: one.locator,
-      startTime: Number(one.startTimestamp),
-      endTime: Number(one.endTimestamp),
-      dueTime: Number(one.dueTimestamp),
-      generateTime: Number(one.createdTimestamp),
+    invoices: invoices.map(invoice => ({
+      id: invoice.locator,
+      startTime: Number(invoice.startTimestamp),
+      endTime: Number(invoice.endTimestamp),
+      dueTime: Number(invoice.dueTimestamp),
+      generateTime: Number(invoice.createdTimestamp),
       invoiceState:
-        one.settlementType === 'writtenOff'
+        invoice.settlementType === 'writtenOff'
           ? 'discarded'
-          : one.settlementStatus === 'settled'
+          : invoice.settlementStatus === 'settled'
             ? 'settled'
             : 'open',
     })),
     payments: invoices.flatMap(paymentsToMigrate),
-    disbursements: disbursements.map(one => ({
-      id: one.locator,
-      disbursementTime: Number(one.disbursementTimestamp),
-      disbursementType: one.disbursementType,
-      data: one.data,
-      sources: [{ amount: one.amount }],
+    disbursements: disbursements.map(disbursement => ({
+      id: disbursement.locator,
+      disbursementTime: Number(disbursement.disbursementTimestamp),
+      disbursementType: disbursement.disbursementType,
+      data: disbursement.data,
+      sources: [{ amount: disbursement.amount }],
     })),
   }
 }
@@ -70,7 +70,7 @@ export function accountFromResponses({ id, values, policies, disbursements }: Li
 const taxesOf = ({ exposurePrices }: Pick<PolicyPriceResponse, 'exposurePrices'>) =>
   new Map(
     exposurePrices
-      .flatMap(one => one.perilPrices)
+      .flatMap(price => price.perilPrices)
       .map(({ locator, taxGroups }) => [locator, taxGroups.map(tax => tax.name)] as const),
   )
 

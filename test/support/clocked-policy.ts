@@ -120,7 +120,7 @@ export class ClockedPolicy {
     for (;;) {
       const next = this.#timers.toSorted((a, b) => a.dueAt - b.dueAt)[0]
       if (!next || next.dueAt > target) break
-      this.#timers = this.#timers.filter(one => one !== next)
+      this.#timers = this.#timers.filter(timer => timer !== next)
       this.now = Math.max(this.now, next.dueAt) as Instant
       const planned = await this.#fire(next)
       if (planned) await this.record(planned)

@@ -41,14 +41,17 @@ export const answersOf = (aggregate: PolicyAggregate, product: ProductDefinition
 export const comparablePolicy = ({ policy }: Pick<PolicyResponses, 'policy'>): unknown =>
   comparable({
     ...policy,
-    fees: policy.fees.map(one => ({ ...one, description: undefined })),
+    fees: policy.fees.map(fee => ({ ...fee, description: undefined })),
     invoices: policy.invoices.filter(one => one.settlementType !== 'invalidated').map(comparableInvoice),
-    modifications: policy.modifications.map(one => ({ ...one, automatedUnderwritingResult: undefined })),
+    modifications: policy.modifications.map(modification => ({
+      ...modification,
+      automatedUnderwritingResult: undefined,
+    })),
   })
 
 /** Joins all amounts of an invoice that came from credit or a refund into one, and leaves out reversed payments. */
 function comparableInvoice({ statuses, payments, ...invoice }: PolicyInvoiceResponse) {
-  const standing = payments.filter(one => one.reversedTimestamp === undefined)
+  const standing = payments.filter(payment => payment.reversedTimestamp === undefined)
   const cents = standing
     .filter(one => one.source !== 'received')
     .reduce((sum, { amount }) => sum + Math.round(amount * 100), 0)
@@ -62,7 +65,7 @@ function comparableInvoice({ statuses, payments, ...invoice }: PolicyInvoiceResp
 }
 
 export const comparablePrice = ({ price }: Pick<PolicyResponses, 'price'>): unknown =>
-  comparable({ ...price, fees: price.fees.map(one => ({ ...one, description: undefined })) })
+  comparable({ ...price, fees: price.fees.map(fee => ({ ...fee, description: undefined })) })
 
 /**
  * Billed and planned amounts by what they are for. Charges for the same thing are summed, because how a plan distributes them is

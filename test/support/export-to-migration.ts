@@ -26,7 +26,7 @@ export async function exported<T>(token: string, kind: string): Promise<T[]> {
       .split('\n')
       .map(line => JSON.parse(line))
     const last = lines.pop()
-    found.push(...lines.map(one => one.record as T))
+    found.push(...lines.map(line => line.record as T))
     if (last.kind === 'end') return found
     query = `?pagingToken=${last.pagingToken}`
   }
@@ -41,11 +41,13 @@ export async function exportedAccounts(token: string): Promise<AccountMigration[
   )
   const auxData = await exported<AuxDataRecord>(token, 'auxData')
   return (await exported<PolicyholderResponse>(token, 'policyholders')).map(holder => {
-    const own = policies.filter(one => one.policyholderLocator === holder.locator)
+    const own = policies.filter(policy => policy.policyholderLocator === holder.locator)
     return migrationOfAccount({
       holder,
       policies: own,
-      disbursements: disbursements.filter(one => one.policyholderLocator === holder.locator),
+      disbursements: disbursements.filter(
+        disbursement => disbursement.policyholderLocator === holder.locator,
+      ),
       auxData: auxData.filter(one => own.some(({ locator }) => locator === one.locator)),
     })
   })
@@ -76,8 +78,8 @@ export async function originalsOf(migration: string, to: Target): Promise<Map<st
     { token: to.token },
   )
   return new Map(
-    items.flatMap(one =>
-      Object.entries(one.policies).map(([made, { originalId }]) => [made, originalId] as const),
+    items.flatMap(item =>
+      Object.entries(item.policies).map(([made, { originalId }]) => [made, originalId] as const),
     ),
   )
 }

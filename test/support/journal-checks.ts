@@ -52,7 +52,7 @@ export const expectPostedFollowsRecords = (posted: readonly JournalRow[], aggreg
 
 /** The balance of an account in minor units. Debits are positive. */
 export const balanceOf = (rows: readonly JournalRow[], account: AccountName): number =>
-  totalOf(rows.flatMap(({ entries }) => entries.filter(one => one.account === account)))
+  totalOf(rows.flatMap(({ entries }) => entries.filter(entry => entry.account === account)))
 
 /** Written premium is the sum of the price changes. Amounts that cancellations hold back are in another account. */
 export function expectWrittenIsPriceChanges(rows: readonly JournalRow[], aggregate: PolicyAggregate): void {
@@ -139,7 +139,7 @@ export function expectNothingWrittenAfterEnd(
   { modifications }: PolicyAggregate,
 ): void {
   const last = [...modifications.values()]
-    .filter(one => isIssued(one) && isListed(one))
+    .filter(modification => isIssued(modification) && isListed(modification))
     .sort((a, b) => a.number - b.number)
     .at(-1)
   if (!last || !['cancellation', 'lapse', 'withdrawal'].includes(last.kind)) return
@@ -147,7 +147,7 @@ export function expectNothingWrittenAfterEnd(
   for (const time of times) {
     const premium = rows
       .filter(row => row.effectiveAt === time)
-      .flatMap(row => row.entries.filter(one => one.account === 'premium'))
+      .flatMap(row => row.entries.filter(entry => entry.account === 'premium'))
     expect([time, totalOf(premium)]).toEqual([time, 0])
   }
 }
@@ -175,4 +175,6 @@ export function expectJournalConsistent(
 
 /** Whether something is billed that is not issued yet. */
 const hasPending = (aggregate: PolicyAggregate): boolean =>
-  [...aggregate.modifications.values()].some(one => isBilled(aggregate, one) && one.issuedAt === undefined)
+  [...aggregate.modifications.values()].some(
+    modification => isBilled(aggregate, modification) && modification.issuedAt === undefined,
+  )

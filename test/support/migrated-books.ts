@@ -51,7 +51,7 @@ export function migratedBooks(seed: string, accounts: number): Book[] {
       of: readonly (typeof payments)[number][],
       part: (one: (typeof payments)[number]) => number,
     ) => of.reduce((total, one) => total + part(one), 0)
-    const used = payments.filter(one => one.source === 'credit')
+    const used = payments.filter(payment => payment.source === 'credit')
     const credit = minor(payments, one => one.credited.minor) - minor(used, one => one.amount.minor)
     books.push({
       ground,

@@ -101,7 +101,7 @@ export function valueFor(
 ): unknown {
   const resolved = api.resolve(schema)
   const options = resolved.anyOf ?? resolved.oneOf
-  if (options) return valueFor(api, options.find(one => one.type !== 'null') ?? {}, name, text)
+  if (options) return valueFor(api, options.find(option => option.type !== 'null') ?? {}, name, text)
   if (resolved.allOf)
     return Object.assign({}, ...resolved.allOf.map(one => valueFor(api, one, name, text) as object))
   if (resolved.enum) return resolved.enum[0]

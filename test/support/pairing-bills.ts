@@ -29,8 +29,8 @@ export function pairingBills({ charges, policy }: InstallmentsInput, now: number
   const months: { start: number; end: number }[] = []
   for (let start = first; start === first || start < Math.max(...last); start = months.at(-1)!.end)
     months.push({ start, end: new Date(start).setUTCMonth(new Date(start).getUTCMonth() + 1) })
-  const begun = months.filter((one, at) => at === 0 || one.start <= now)
-  const installments = [begun, ...months.slice(begun.length).map(one => [one])].map(own => ({
+  const begun = months.filter((month, at) => at === 0 || month.start <= now)
+  const installments = [begun, ...months.slice(begun.length).map(month => [month])].map(own => ({
     months: own,
     invoiceItems: [] as { chargeId: string; amount: string }[],
   }))

@@ -87,10 +87,10 @@ function newBusinessRequest(
     kind: 'newBusiness',
     span: { start: contractStart, end: contractEnd },
     data: dataOf(request),
-    exposures: exposures.map(one => ({
-      name: one.exposureName,
-      data: dataOf(one),
-      perils: one.perils.map(peril => perilTerms(product, one.exposureName, peril)),
+    exposures: exposures.map(exposure => ({
+      name: exposure.exposureName,
+      data: dataOf(exposure),
+      perils: exposure.perils.map(peril => perilTerms(product, exposure.exposureName, peril)),
     })),
     schedule: paymentScheduleName,
   }

@@ -7,7 +7,7 @@ const DAY = 86_400_000
 
 export function scatteredBills(data: InstallmentsInput): unknown {
   let state = [
-    ...`${data.operation}${data.paymentScheduleName}${data.charges.map(one => one.amount)}`,
+    ...`${data.operation}${data.paymentScheduleName}${data.charges.map(charge => charge.amount)}`,
   ].reduce((hash, letter) => (Math.imul(hash, 31) + letter.charCodeAt(0)) | 0, 7)
   const below = (limit: number): number => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff

@@ -43,7 +43,7 @@ export function perilTerms(
   peril: WirePart & { name: string },
 ): NaivePerilTerms {
   const { defaults } = product.exposures
-    .find(one => one.name === exposureName)!
+    .find(exposure => exposure.name === exposureName)!
     .perils.find(one => one.name === peril.name)!
   const given = Object.entries(peril).filter(([name]) => AMOUNTS.includes(name))
   const amounts = fieldsOf({ ...defaults, ...Object.fromEntries(given) })
@@ -140,7 +140,7 @@ function apply(
   const asked = (key: string) => changes.exposures[key]
   switch (what) {
     case 'policyField': {
-      const names = product.fields.map(one => one.name).filter(name => POLICY_FIELDS[name])
+      const names = product.fields.map(field => field.name).filter(name => POLICY_FIELDS[name])
       const name = picked(names, which)!
       changes.policy = { ...changes.policy, [name]: [picked(POLICY_FIELDS[name]!, amount)!] }
       return

@@ -57,7 +57,8 @@ function piecesInForce(view: PolicyView): Record<string, Pieces> {
             start,
             end,
             data: comparableValues({
-              policy: only(segments.filter(one => one.start <= start && start < one.end)).data.values,
+              policy: only(segments.filter(segment => segment.start <= start && start < segment.end)).data
+                .values,
               exposure: only(
                 exposure.one.runs.filter(
                   one => one.replacedBy === undefined && one.start <= start && start < one.end,

@@ -233,7 +233,8 @@ async function reinstate(story: Story, one: Step): Promise<StepOutcome> {
   const at = effectiveTimestamp ?? cancellation.effectiveAt
   const request: NaiveRequest = { kind: 'reinstatement', of: String(cancellation.locator), at }
   const open = [...aggregate.reinstatements.values()].some(
-    one => one.cancellationLocator === cancellation.locator && one.state !== 'expired',
+    reinstatement =>
+      reinstatement.cancellationLocator === cancellation.locator && reinstatement.state !== 'expired',
   )
   const refusal = naiveRefusal(naiveOf(story), request)
   const blocked = blockingTransactions(story).length > 0

@@ -38,11 +38,15 @@ export function recomputed(sheet: Worksheet): string {
     )
   }
   for (const fee of sheet.fees)
-    same(fee.reversed ? '0' : fee.amount, add(fee.parts.map(one => one.amount)).toFixed())
+    same(fee.reversed ? '0' : fee.amount, add(fee.parts.map(part => part.amount)).toFixed())
   const premium = add(sheet.perils.map(one => one.premium))
   const taxes = add(sheet.perils.flatMap(one => one.taxes.map(tax => tax.amount)))
   const fees = add(sheet.fees.filter(one => !one.reversed).map(one => one.amount))
-  const kept = add(sheet.holdbacks.filter(one => !one.name.startsWith('commission')).map(one => one.amount))
+  const kept = add(
+    sheet.holdbacks
+      .filter(holdback => !holdback.name.startsWith('commission'))
+      .map(holdback => holdback.amount),
+  )
   if (sheet.morePerils === 0) {
     same(sheet.premium, premium.toFixed())
     same(sheet.total, premium.plus(taxes).plus(fees).plus(kept).toFixed())
@@ -59,7 +63,7 @@ function checkPeril(peril: WorksheetPeril, terms: Terms): void {
   const standing = peril.runs.flatMap(run => run.pieces).filter(piece => piece.replacedBy === undefined)
   const shares = standing.flatMap(piece => piece.shares)
   const sumOf = (of: WorksheetShare['of'], name?: string): string =>
-    add(shares.filter(one => one.of === of && one.name === name).map(one => one.amount)).toFixed()
+    add(shares.filter(share => share.of === of && share.name === name).map(share => share.amount)).toFixed()
   same(peril.premium, sumOf('premium'))
   if (peril.technicalPremium !== undefined) same(peril.technicalPremium, sumOf('technicalPremium'))
   for (const { name, amount } of peril.taxes) same(amount, sumOf('tax', name))
@@ -67,7 +71,7 @@ function checkPeril(peril: WorksheetPeril, terms: Terms): void {
   same(
     peril.total,
     exact(peril.premium)
-      .plus(add(peril.taxes.map(one => one.amount)))
+      .plus(add(peril.taxes.map(tax => tax.amount)))
       .toFixed(),
   )
 }
@@ -101,7 +105,7 @@ function checkRun(run: WorksheetRun, terms: Terms): void {
   if (own.length > 0) {
     same(counted(run.premium), sumOfShares(own, 'premium'))
     for (const tax of run.taxes)
-      if (run.pieces[0]!.shares.some(one => one.of === 'tax' && one.name === tax.name))
+      if (run.pieces[0]!.shares.some(share => share.of === 'tax' && share.name === tax.name))
         same(counted(tax), sumOfShares(own, 'tax', tax.name))
   }
 }
@@ -111,7 +115,7 @@ const at = (timestamp: string): Instant => Number(timestamp) as Instant
 const sumOfShares = (pieces: readonly WorksheetPiece[], of: WorksheetShare['of'], name?: string): string =>
   add(
     pieces
-      .flatMap(piece => piece.shares.filter(one => one.of === of && one.name === name))
+      .flatMap(piece => piece.shares.filter(share => share.of === of && share.name === name))
       .map(one => one.amount),
   ).toFixed()
 

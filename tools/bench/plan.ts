@@ -69,7 +69,7 @@ export function describePlan({ worker, object, files = [], messages = [] }: Plan
   const batches = [...worker, ...(object ?? [])]
   const statements = batches.flat()
   const rows = (kind: Statement['kind']): number =>
-    statements.filter(one => one.kind === kind).reduce((sum, one) => sum + one.rows, 0)
+    statements.filter(statement => statement.kind === kind).reduce((sum, one) => sum + one.rows, 0)
   const inDatabases = `${batches.length} batches, ${statements.length} statements, ${rows('read')} rows read, ${rows('write')} written`
   return `${inDatabases}, ${files.length} calls to R2, ${messages.length} messages`
 }

@@ -62,13 +62,13 @@ export const operationRows = (operations: readonly Measured[]): Row[] => [
     ...['p50 ms', 'p99 ms', 'floor p99 ms', 'CPU ms', 'floor CPU ms'],
     ...['rows read', 'rows written', 'round trips'],
   ],
-  ...operations.map(one => [
-    ...pairCells(one),
-    `>= ${one.goal}`,
-    ...costCells(one),
-    String(one.service.rowsRead),
-    String(one.service.rowsWritten),
-    one.service.roundTrips,
+  ...operations.map(operation => [
+    ...pairCells(operation),
+    `>= ${operation.goal}`,
+    ...costCells(operation),
+    String(operation.service.rowsRead),
+    String(operation.service.rowsWritten),
+    operation.service.roundTrips,
   ]),
 ]
 
@@ -79,13 +79,13 @@ export const changeRows = (operations: readonly Measured[]): Row[] => [
     ...['p50 ms', 'p99 ms', 'p99 before', 'CPU ms', 'CPU before'],
     ...['rows read', 'rows written', 'round trips'],
   ],
-  ...operations.map(one => {
-    const { service, other } = one
+  ...operations.map(operation => {
+    const { service, other } = operation
     const changed = (now: string | number, before: string | number): string =>
       now === before ? String(now) : `${before} -> ${now}`
     return [
-      ...pairCells(one),
-      ...costCells(one),
+      ...pairCells(operation),
+      ...costCells(operation),
       changed(service.rowsRead, other.rowsRead),
       changed(service.rowsWritten, other.rowsWritten),
       changed(service.roundTrips, other.roundTrips),

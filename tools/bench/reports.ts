@@ -202,7 +202,7 @@ async function migrate(
       await sleep(1_000)
     }
   for (let told = -1; ; ) {
-    const states = await Promise.all(locators.map(one => client.call<State>('GET', `${root}/${one}`)))
+    const states = await Promise.all(locators.map(locator => client.call<State>('GET', `${root}/${locator}`)))
     const done = states.filter(({ migrationState }) => migrationState === 'finished').length
     if (states.some(({ migrationState }) => ['failed', 'error'].includes(migrationState)))
       throw new Error('Accounts of the book could not be migrated.')

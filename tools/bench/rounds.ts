@@ -112,8 +112,8 @@ function figures(runs: readonly CountedRun[]): SideFigures {
     p99: quantile(latencies, 0.99),
     cpuMs: cpu.length === 0 ? undefined : median(cpu),
     roundTrips: mostCommon(answers.map(({ serverTiming }) => roundTrips(serverTiming))),
-    rowsRead: median(rows.map(one => one.read)),
-    rowsWritten: median(rows.map(one => one.written)),
+    rowsRead: median(rows.map(row => row.read)),
+    rowsWritten: median(rows.map(row => row.written)),
   }
 }
 

@@ -296,7 +296,7 @@ class TermHistory {
 
   #covered(at: Instant, installments: number, rootCharges: Charge[]): Element {
     this.#exposures = exposuresOf(this.risk, isoDay(at))
-    const perils = this.#exposures.flatMap(one => one.perils)
+    const perils = this.#exposures.flatMap(exposure => exposure.perils)
     return this.#tree(this.#premiums.cover(perils, at), installments, rootCharges, false)
   }
 
@@ -412,4 +412,4 @@ function parts(cents: number, count: number): number[] {
 }
 
 const hasCharges = ({ charges = [], elements = [] }: Element): boolean =>
-  charges.some(one => one.installmentItems) || elements.some(hasCharges)
+  charges.some(charge => charge.installmentItems) || elements.some(hasCharges)

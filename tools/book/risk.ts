@@ -269,7 +269,7 @@ export function exposuresOf(risk: Risk, day: string): RatedExposure[] {
     id,
     type,
     data: data as Record<string, unknown>,
-    perils: perils.map(one => ({ ...one, levied: false })),
+    perils: perils.map(peril => ({ ...peril, levied: false })),
   })
   return [
     ...vehicles,

@@ -118,7 +118,7 @@ export function examplesOf(
   for (const exchange of exchanges) {
     const path = exchange.path.split('?')[0]!
     const found = finders.find(
-      one => one.route.method === exchange.method.toLowerCase() && one.pattern.test(path),
+      finder => finder.route.method === exchange.method.toLowerCase() && finder.pattern.test(path),
     )
     if (!found) continue
     const { route } = found

@@ -106,9 +106,9 @@ export function loadMarkdown(figures: LoadFigures): string {
   const spans = [before, burst, after].map(span => ({ span, samples: samples.filter(within(span)) }))
   const kinds = [...new Set(samples.map(({ kind }) => kind))]
   const row = (name: string, of: (sample: Sample) => boolean): string => {
-    const each = spans.map(one => one.samples.filter(of))
+    const each = spans.map(span => span.samples.filter(of))
     const times = each.map(successLatencies)
-    return `| ${name} | ${samples.filter(of).length} | ${times.map(one => `${ms(one, 0.5)} / ${ms(one, 0.99)}`).join(' | ')} | ${ratioOf(times[2]!, times[0]!)} |`
+    return `| ${name} | ${samples.filter(of).length} | ${times.map(time => `${ms(time, 0.5)} / ${ms(time, 0.99)}`).join(' | ')} | ${ratioOf(times[2]!, times[0]!)} |`
   }
   const refused = samples.filter(({ status }) => status === 429).length
   const statuses = Map.groupBy(figures.failures, ({ status }) => status)

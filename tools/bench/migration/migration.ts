@@ -148,7 +148,7 @@ async function migrateAll(
   for (let done = 0; done < book.accounts; ) {
     const states = await Promise.all(locators.map(locator => stateOf(target, locator)))
     done = states.reduce((sum, one) => sum + one.processedAccounts, 0)
-    if (states.some(one => ['failed', 'error'].includes(one.migrationState)))
+    if (states.some(state => ['failed', 'error'].includes(state.migrationState)))
       throw new Error('Accounts of the book could not be migrated.')
     if (performance.now() - begun > LONGEST_WAIT_MS) throw new Error(`Only ${done} accounts are migrated.`)
     seconds = (performance.now() - begun) / 1_000
