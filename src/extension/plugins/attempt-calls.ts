@@ -321,11 +321,7 @@ function storableOutcome(outcome: CallOutcome, name: PluginFunction, known: Know
     ...(explained && {
       explained: {
         ...explained,
-        lookups: explained.lookups.map(lookup => ({
-          ...lookup,
-          key: stored(lookup.key),
-          table: stored(lookup.table),
-        })),
+        lookups: explained.lookups.map(one => ({ ...one, key: stored(one.key), table: stored(one.table) })),
         notes: explained.notes.map(({ label, value: text }) => ({
           label: stored(label),
           value: stored(text),

@@ -158,12 +158,14 @@ function invoiceAt(invoice: Invoice, payments: readonly Payment[], asOf: Instant
 }
 
 /**
- * Returns the payment as known then. If its invoice was written off later, the payment had paid part of it and nothing was credited
- * yet.
+ * Returns the payment as known then. If its invoice was written off later, a payment that had paid only a part of it had no credit
+ * yet: release 0.1.0 credited the part when it wrote off the invoice.
  */
 function paymentAt(payment: Payment, invoice: Invoice, asOf: Instant): Payment | undefined {
   if (payment.postedAt > asOf) return undefined
-  const isFreed = invoice.statuses.some(one => one.status === 'writtenOff' && one.at > asOf)
+  const { statuses } = invoice
+  const isSurplus = statuses.some(one => one.status === 'paid' && one.at === payment.postedAt)
+  const isFreed = !isSurplus && statuses.some(one => one.status === 'writtenOff' && one.at > asOf)
   const known = isFreed ? { ...payment, credited: zero(payment.amount.currency) } : payment
   return stampUntil(known.reversedAt, asOf) === known.reversedAt ? known : { ...known, reversedAt: undefined }
 }

@@ -199,10 +199,7 @@ export const mediaResponse = ({ locator, fileName, mimeType }: Medium): Media =>
 export const mediaByLocator = (data: FieldData, media: ReadonlyMap<string, Medium>): Record<string, Media> =>
   Object.fromEntries(mediaIn(data, media).map(medium => [medium.locator, mediaResponse(medium)]))
 
-/**
- * Returns what each modification changed (brief 2.1.3 to 2.1.5). The changes of peril modifications add up to those of their
- * modification, to the cent. Numbers have no gaps. Shows changes only of the detailed exposures.
- */
+/** Returns what each modification changed (brief 2.1.3 to 2.1.5), of the detailed exposures. Perils add up to it, to the cent. */
 export function modificationResponses(
   view: PolicyView,
   detailed: readonly ExposureView[],
