@@ -92,8 +92,8 @@ const charactersIn = memoByObject((content: object) => JSON.stringify(content).l
 
 /**
  * Throws 422 if the policy's accepted transactions charge more than can be summed exactly, unless they already did before. So every
- * later sum over the policy is exact. Of records that were not read, only the premium changes count. If the total is very large, throws `NeedsWholePolicy` to have the
- * rest read.
+ * later sum over the policy is exact. Of records that were not read, only the premium changes count. If the total is very large,
+ * throws `NeedsWholePolicy` to have the rest read.
  */
 export function assertChargesAddUp(
   before: PolicyAggregate | undefined,

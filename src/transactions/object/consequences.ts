@@ -37,8 +37,8 @@ type Surroundings = {
 
 /**
  * Completes the plan of an operation. Pure except for `withMedia` and for calls of the tenant's plugins. Throws what these throw,
- * 409 for a plan that takes back credit that other policies use, 413 for field values beyond the limit of a policy, and 422 for charges and
- * credit that are too large to add up exactly.
+ * 409 for a plan that takes back credit that other policies use, 413 for field values beyond the limit of a policy, and 422 for
+ * charges and credit that are too large to add up exactly.
  */
 export async function withConsequences(
   before: PolicyAggregate | undefined,
