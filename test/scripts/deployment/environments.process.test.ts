@@ -165,7 +165,7 @@ describe('Two environments in one account', { timeout: 240_000 }, () => {
     expect(none.output).toContain("No tenant database is free in 'eu'")
     expect(none.output).toContain('No other environment of this domain has a free database there.')
     change(account, 'bindery-staging-control', `update pool_database set place = 'eu'`)
-    expect((await create('third')).output).toContain('--environment staging has 1 free databases there')
+    expect((await create('third')).output).toContain('--environment staging has 1 free database there')
     change(account, 'bindery-staging-control', `update pool_database set place = 'enam'`)
     const commands = readAccount(account).commands.length
     const { code, output } = await checkout.run('pool', 'grow', '4499', '--environment', 'eu1')
