@@ -94,7 +94,8 @@ function compoundOf(text: string, depth: number): Compound | undefined {
   return compound
 }
 
-function closingParenthesis(text: string, from: number): number {
+/** Returns the place of the `)` that closes what is open at `from`, or -1. */
+export function closingParenthesis(text: string, from: number): number {
   let open = 1
   for (let at = from; at < text.length; at += 1) {
     if (text[at] === '(') open += 1

@@ -1,4 +1,5 @@
 // Variables of CSS: `--name: value` of an element and those around it, and `var(--name, otherwise)`.
+import { closingParenthesis } from './selectors.ts'
 
 export type Variables = ReadonlyMap<string, string>
 
@@ -48,7 +49,7 @@ export function withVariables(
     const found = VAR.exec(text)
     if (!found) break
     const after = found.index + found[0].length
-    const end = endOf(text, after)
+    const end = closingParenthesis(text, after)
     if (end < 0 || depth > DEEPEST) return undefined
     const value =
       valueFor(found[1]!) ??
@@ -62,14 +63,4 @@ export function withVariables(
   }
   filled += text.slice(at)
   return filled.length > LONGEST_VALUE || hasVariable(filled) ? undefined : filled
-}
-
-function endOf(text: string, from: number): number {
-  let open = 1
-  for (let at = from; at < text.length; at += 1) {
-    if (text[at] === '(') open += 1
-    if (text[at] === ')') open -= 1
-    if (open === 0) return at
-  }
-  return -1
 }
