@@ -185,7 +185,7 @@ export const FIXTURES: Record<string, Fixture> = {
     colours: ['#ff0000'],
   },
   drawings: {
-    html: `<svg width="200" height="100" viewBox="0 0 100 50"><rect x="5" y="5" width="40" height="40" fill="#ff0000" stroke="#000000" stroke-width="2"/><circle cx="70" cy="25" r="20" fill="#0000ff"/><path d="M 60 25 L 80 25 L 70 10 Z" fill="#ffffff"/></svg><svg width="200" height="30"><style>.box { fill: #008080 } text { fill: #ffffff; font-size: 16px }</style><rect class="box" width="200" height="30"/><text x="10" y="20" font-family="Noto Sans">Letters of a logo</text><text x="150" y="20" font-family="Noto Sans" font-weight="bold">bold</text></svg><p>text</p><img width="100" src="data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20"><g transform="translate(20 0)"><rect width="20" height="20" fill="#008000"/></g></svg>')}">`,
+    html: `<svg width="200" height="100" viewBox="0 0 100 50"><rect x="5" y="5" width="40" height="40" fill="#ff0000" stroke="#000000" stroke-width="2"/><circle cx="70" cy="25" r="20" fill="#0000ff"/><path d="M 60 25 L 80 25 L 70 10 Z" fill="#ffffff"/></svg><div><svg width="200" height="30"><style>.box { fill: #008080 } text { fill: #ffffff; font-size: 16px }</style><rect class="box" width="200" height="30"/><text x="10" y="20" font-family="Noto Sans">Letters of a logo</text><text x="150" y="20" font-family="Noto Sans" font-weight="bold">bold</text></svg></div><p>text</p><img width="100" src="data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20"><g transform="translate(20 0)"><rect width="20" height="20" fill="#008000"/></g></svg>')}">`,
     text: ['Letters of a logo bold', 'text'],
     colours: ['#ff0000', '#0000ff', '#008000', '#008080'],
   },
@@ -238,7 +238,7 @@ export const FIXTURES: Record<string, Fixture> = {
     colours: ['#ff0000', '#0000ff', '#00ff00'],
   },
   selectors: {
-    html: '<style>li:nth-child(3n+1) { color: #ff0000 } li:not(:last-child) { font-weight: bold } h3 + p, a[href$=".pdf"] { color: #0000ff } p ~ p:last-of-type { background: #00ff00 }</style><h3>Forms</h3><p>first</p><p>second</p><ul><li>one</li><li>two</li></ul>',
+    html: '<style>li:nth-child(3n+1) { color: #ff0000 } li:not(:last-child) { font-weight: bold } h3 + p, a[href$=".pdf"] { color: #0000ff } p ~ p:last-of-type { background: #00ff00 }</style><h3>Forms</h3><p>first</p><p>second</p><ul style="list-style:none"><li>one</li><li>two</li></ul>',
     text: ['Forms', 'first', 'second', 'one', 'two'],
     colours: ['#ff0000', '#0000ff', '#00ff00'],
   },
