@@ -1,6 +1,5 @@
 // `npm run deploy`: creates what is missing at the provider, migrates, deploys, and checks that the service responds. Every step
 // can be run again (docs/operate.md).
-
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,6 @@
 // `npm run book -- --out FOLDER [--accounts N] [--seed S] [--faults K] [--as-of YYYY-MM-DD]`: writes a made-up book of business
 // for the example, as request files for POST /migration/{tenantLocator}/migrations: request-001.json and so on, and faults.json
 // with the planted faults and their corrections.
-
 import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

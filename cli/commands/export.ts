@@ -1,6 +1,5 @@
 // `bindery export --out DIR`: writes all records of a tenant as NDJSON, a file for each kind, and `export.json` with the
 // progress. An interrupted run continues. A run on a complete export brings it up to date.
-
 import { appendFileSync, existsSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type BinderyClient, BinderyError } from '../../client/index.ts'

@@ -1,5 +1,4 @@
 // `bindery report NAME --param name=value … --out DIR`: runs a report, and downloads its files.
-
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,4 @@
 // Scenario files on disk, and the policies that they name by file.
-
 import { readFileSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { countText } from '../../src/kernel/text.ts'

@@ -1,5 +1,4 @@
 // The perils of an exposure: which are covered, with their fields, limits and deductibles.
-
 import { type Child, h, part, type View } from '../element.ts'
 import type { Field } from '../wire.ts'
 import { Fields } from './fields.ts'

@@ -1,7 +1,8 @@
 // Generated content of CSS: `::before` and `::after` become children of their elements, with counters filled in.
+import type { Declarations } from './declarations.ts'
 import { GENERATED_TAG, type HtmlDocument, type HtmlElement, type HtmlNode } from './html.ts'
 import type { ConversionBudget } from './limits.ts'
-import { type Declarations, declarationsFor, declareGenerated, type Sheet } from './sheet.ts'
+import { declarationsFor, declareGenerated, type Sheet } from './sheet.ts'
 
 /** What has no content of its own, and the parts of tables, whose children are rows and cells. */
 const WITHOUT = new Set(

@@ -1,6 +1,6 @@
 // The CSS of content outside of the flow: `position`, the distances from the sides of its containing block, `z-index`, and the
 // rotation and shift of `transform`.
-import type { Declarations } from './sheet.ts'
+import type { Declarations } from './declarations.ts'
 import { type Length, lengthOf } from './values.ts'
 
 export type Position = {

@@ -7,8 +7,6 @@ import { matches, type Selector, selectorOf, splitOutside } from './selectors.ts
 import { lengthOf, ROOT_SIZE } from './values.ts'
 import { hasVariable, NO_VARIABLES, type Variables, variablesWith, withVariables } from './variables.ts'
 
-export type { Declarations }
-
 type Rule = Rated & { readonly selector: Selector }
 
 /** An `@font-face` rule whose `src` names a file. Rules with other sources are ignored. */

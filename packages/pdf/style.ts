@@ -1,11 +1,12 @@
 // The computed style of an element: the defaults of its tag, then attributes and style sheets, then the inherited style.
 import { USUAL_ROOM } from './calc.ts'
+import type { Declarations } from './declarations.ts'
 import { type FlexRow, flexRowIn, type Growth, growthIn } from './flex.ts'
 import { type Area, areaIn, type Grid, gridIn } from './grid.ts'
 import type { HtmlElement } from './html.ts'
 import type { ConversionBudget } from './limits.ts'
 import { type Position, positionIn } from './positions.ts'
-import { type Declarations, declarationsFor, familyName, type Sheet } from './sheet.ts'
+import { declarationsFor, familyName, type Sheet } from './sheet.ts'
 import { type Display, defaultPadding, displayOf, tagDeclarations } from './tags.ts'
 import { colourOf, type Length, lengthOf, partOf, percentageOf, pointsIn, ROOT_SIZE } from './values.ts'
 

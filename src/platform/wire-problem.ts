@@ -1,6 +1,5 @@
 // Problems of a request that breaks its contract. All are reported together, each as a sentence with the property, what it must be
 // and what kind of value was sent. Never the value itself, which may be a password or personal data: messages are logged.
-
 import type { z } from '@hono/zod-openapi'
 import { ERROR_KINDS, type ErrorCode, Refusal } from '../kernel/errors.ts'
 import { countText } from '../kernel/text.ts'

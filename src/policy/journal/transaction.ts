@@ -49,6 +49,7 @@ function postings(
   const spans = ratedSpans(aggregate, modification)
   for (const span of spans) addTaxesAndCommissions(entriesAt(postsAt(span)), span)
   for (const charge of chargesOf(aggregate, modification)) {
+    // The spans have what perils cost: parts of it can begin later than the charge.
     if ('perilRunLocator' in charge && !isHoldback(charge)) continue
     addFeeOrHoldback(entriesAt(postsAt(charge)), charge)
   }

@@ -1,6 +1,5 @@
 // Uploads of constraint tables, whose rows stay in the file (contents.ts), and their permitted values by column (resources brief
 // 3).
-
 import { invalidParameter, tooLarge } from '../../kernel/errors.ts'
 import { countText } from '../../kernel/text.ts'
 import type { RequestContext } from '../../platform/context.ts'

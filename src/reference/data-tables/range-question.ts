@@ -1,5 +1,4 @@
 // A plugin's query to a range table, checked against the table's layout (resources brief 1.5).
-
 import { Refusal } from '../../kernel/errors.ts'
 import { countText } from '../../kernel/text.ts'
 import type { ColumnType } from '../../product/resources.ts'

@@ -1,7 +1,6 @@
 // Tables for rating, underwriting and plugins (resources brief 1.6). A resource that is in force at the time that its declaration
 // names overrides the configuration's table. Look-ups are synchronous: missing rows are noted, fetched in one query, and everything
 // is rated again. A tenant without tables causes no queries.
-
 import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { countText } from '../../kernel/text.ts'

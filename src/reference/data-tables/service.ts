@@ -1,5 +1,4 @@
 // Records of data tables and range tables (resources brief 1.4 and 1.5), and reading their files.
-
 import { eq } from 'drizzle-orm'
 import { invalidParameter, notFound, Refusal } from '../../kernel/errors.ts'
 import { countText } from '../../kernel/text.ts'

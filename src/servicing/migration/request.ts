@@ -1,5 +1,4 @@
 // Reads an account's JSON item by item, so that an item with a wrong shape fails alone.
-
 import type { z } from '@hono/zod-openapi'
 import type { Uuid } from '../../kernel/locators.ts'
 import { countText } from '../../kernel/text.ts'

@@ -33,6 +33,7 @@ export function creditOf(payment: Payment): Money {
 /** Returns by how much the write changes the policyholder's credit; negative if it uses credit. */
 export function creditChange(before: PolicyAggregate | undefined, after: PolicyAggregate): Money {
   const { currency } = after.policy
+  if (before?.payments === after.payments) return zero(currency)
   const totalCredit = (aggregate: PolicyAggregate | undefined): Money =>
     sum([...(aggregate?.payments.values() ?? [])].map(creditOf), currency)
   return minus(totalCredit(after), totalCredit(before))

@@ -1,5 +1,4 @@
 // Checks invoices against payments and credit: rules 8 and 9 of resources brief 9.3.
-
 import { type Money, minus, negated, plus, sum, sumOf, toText } from '../../../kernel/money.ts'
 import { countText } from '../../../kernel/text.ts'
 import { POLICY_LIMITS } from '../../../policy/limits.ts'
