@@ -146,13 +146,19 @@ function addPiece(
     if (selectors.length === 0 || (pseudo === 'not' && selectors.length < given.length)) return false
     const weight = pseudo === 'where' ? 0 : Math.max(...selectors.map(one => one.weight))
     return add(weight, (element, budget) => {
-      const isOne = selectors.some(one => matches(element, one, budget))
+      const isOne = selectors.some(one => {
+        budget.count('matches')
+        return matches(element, one, budget)
+      })
       return pseudo === 'not' ? !isOne : isOne
     })
   }
   const place = placeTest(pseudo, inside)
   return place !== undefined && add(CLASS, place)
 }
+
+/** Each of so many characters of an attribute counts as one more comparison. */
+const CHARACTERS_OF_COMPARISON = 100
 
 function attributeTest(groups: Record<string, string | undefined>): Test {
   const name = groups.attribute!.toLowerCase()
@@ -178,9 +184,10 @@ function attributeTest(groups: Record<string, string | undefined>): Test {
     }
   }
   return ({ attributes }, budget) => {
-    budget.count('matches')
     const own = attributes[name]
-    return own !== undefined && isMatch(cased(own))
+    if (own === undefined) return false
+    budget.count('matches', Math.floor(own.length / CHARACTERS_OF_COMPARISON))
+    return isMatch(cased(own))
   }
 }
 
@@ -277,12 +284,17 @@ function matchesFrom(
   budget: ConversionBudget,
 ): Outcome {
   const { tests } = parts[at]!
-  if (!tests.every(test => test(element, budget))) return 'here'
+  for (const [index, test] of tests.entries()) {
+    // The caller has counted the first.
+    if (index > 0) budget.count('matches')
+    if (!test(element, budget)) return 'here'
+  }
   const next = parts[at + 1]
   if (!next) return 'match'
   const { before } = parts[at]!
   const { parent } = element
   if (before === '>') {
+    budget.count('matches')
     const outcome = parent ? matchesFrom(parent, parts, at + 1, budget) : 'all'
     // All siblings have the same parent.
     return outcome === 'here' ? 'siblings' : outcome

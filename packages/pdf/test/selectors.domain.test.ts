@@ -96,3 +96,17 @@ test('the search for ancestors and siblings grows with their number, however man
   }
   expect(work(80)).toBeLessThan(2.5 * work(40))
 })
+
+test.each([
+  ['exclusions', (count: number) => `p${':not(.other)'.repeat(count)}`],
+  ['alternatives', (count: number) => `p:is(${'.other,'.repeat(count)}.more)`],
+  ['classes', (count: number) => `p${'.own'.repeat(count)}`],
+  ['parents', (count: number) => `${'div>'.repeat(count)}p`],
+  ['attributes', (count: number) => `p${'[title*=y]'.repeat(count / 80)}`],
+])('the work counts all %s of a selector', (_, selectorWith) => {
+  const html = `${'<div>'.repeat(80)}<p class="own" title="${'x'.repeat(9_999)}y">x</p>`
+  const [element] = allIn(readHtml(html).body).filter(({ tag }) => tag === 'p')
+  const budget = new ConversionBudget()
+  matches(element!, selectorOf(selectorWith(80))!, budget)
+  expect(budget.work).toBeGreaterThanOrEqual(79)
+})
