@@ -6,7 +6,7 @@ import type { Impact } from './store.ts'
 const folder = (tenant: Tenant, impact: Uuid): string => fileKey(tenant, 'impacts', impact, '')
 
 /** A repeated portion writes its rows again under the same name. */
-export const rowsKey = (tenant: Tenant, impact: Uuid, portion: number): string =>
+const rowsKey = (tenant: Tenant, impact: Uuid, portion: number): string =>
   fileKey(tenant, 'impacts', impact, `rows-${String(portion).padStart(6, '0')}.csv`)
 
 export async function putRows(

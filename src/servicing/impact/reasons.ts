@@ -4,7 +4,7 @@ import type { PolicyValidationErrors } from '../../policy/draft/validation.ts'
 import type { FieldErrors } from '../../product/fields/values.ts'
 
 /** Returns the reasons of a refusal, each once. */
-export function reasonsOf(refusal: Refusal): string[] {
+function reasonsOf(refusal: Refusal): string[] {
   const errors = refusal.details.policyFieldErrors as PolicyValidationErrors | undefined
   const found = errors && [
     ...fieldReasons(errors.policyFieldErrors, ''),

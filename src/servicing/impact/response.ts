@@ -40,7 +40,7 @@ export function summaryResponse({
   }
 }
 
-export function totalsResponse(totals: Totals, currency: CurrencyCode): contract.ImpactTotals {
+function totalsResponse(totals: Totals, currency: CurrencyCode): contract.ImpactTotals {
   const money = (minor: number): number => toNumber(fromMinor(minor, currency))
   const parts = ({ premium, taxes, fees, total }: Parts) => ({
     premium: money(premium),

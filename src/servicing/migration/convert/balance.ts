@@ -32,7 +32,7 @@ export function balanceCredit(work: Work): CreditMove[] {
   }
 }
 
-export const creditLeft = ({ context, none }: Work, moves: readonly CreditMove[]): Money =>
+const creditLeft = ({ context, none }: Work, moves: readonly CreditMove[]): Money =>
   moves.reduce((all, { by }) => plus(all, by), context.existing?.credit ?? none)
 
 /** Checks each invoice on its own first, then the credit that must cover the rest. Returns undefined if an invoice fails. */

@@ -185,7 +185,7 @@ export class TableRows {
 }
 
 /** Adds policies with all their records and search terms. */
-export function addPolicies(
+function addPolicies(
   rows: TableRows,
   { products }: Configuration,
   aggregates: readonly PolicyAggregate[],

@@ -62,7 +62,7 @@ export const archiveWarnings = ({ findings }: Upload, connected: readonly string
   findings.filter(({ integration }) => integration === undefined || !connected.includes(integration))
 
 /** Warns about bootstrap resources, which are created only with a new tenant's first configuration. */
-export function lateBootstrap({ configuration }: Upload): Finding[] {
+function lateBootstrap({ configuration }: Upload): Finding[] {
   const message =
     "Bootstrap resources are created only with the tenant's first configuration. Upload them as resources."
   const found: Finding = { severity: 'WARNING', path: 'bootstrap/', code: 'ignoredFolder', message }
