@@ -17,6 +17,10 @@ export class PolicyObject extends DurableObject<Env> {
   #waiting = 0
   readonly #memory: PolicyMemory = {}
 
+  /**
+   * Runs the operation after those that arrived before it. A Refusal is part of the reply: 503 `overloaded`, which changes nothing,
+   * if `LONGEST_LINE` operations are in line.
+   */
   async execute(message: PolicyMessage): Promise<PolicyReply> {
     if (this.#waiting >= LONGEST_LINE)
       return await replyOf({}, async () => {

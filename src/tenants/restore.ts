@@ -287,6 +287,10 @@ const nextOfLines = (database: Database): Query =>
       select 1 from delivery earlier where earlier.webhook_locator = delivery.webhook_locator and earlier.line = delivery.line
         and earlier.finished_at is null and earlier.event_sequence < delivery.event_sequence)`)
 
+/**
+ * Raises the next number and the next event's sequence above those that were given out. They are never lowered, so it may be
+ * repeated.
+ */
 export const continueAfter = (
   database: Database,
   { lastEvent, nextNumber }: Omit<NotedState, 'files'>,

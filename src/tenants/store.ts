@@ -53,6 +53,7 @@ export const addShardsQueries = (database: Database, tenant: Tenant, shards: num
   ...claimQueries(database, tenant.locator, { from: tenant.shards.length, to: shards, opensAt: NOT_OPEN }),
 ]
 
+/** Opens the shards that `addShardsQueries` added, for new policyholders from `opensAt` on. Shards that have a time keep it. */
 export const openShardsQuery = (
   database: Database,
   { locator, shards: open }: Pick<Tenant, 'locator' | 'shards'>,
@@ -132,6 +133,7 @@ const claimQueries = (database: Database, locator: string, { from, to, opensAt }
       .where(inArray(pool.binding, bindingsOf(database, locator))),
   ]).flat()
 
+/** Replaces the tenant's origins in one batch. An origin that is listed twice fails it. The caller then calls `forgetTenants`. */
 export const putAllowedOrigins = (
   database: Database,
   tenantLocator: Uuid,
@@ -143,6 +145,7 @@ export const putAllowedOrigins = (
     ...origins.map(origin => database.build.insert(allowedOrigins).values({ origin, tenantLocator })),
   ])
 
+/** Sets whether agents may use `/mcp`. Takes one round trip. The caller then calls `forgetTenants`. */
 export const putAgentAccess = (
   database: Database,
   tenantLocator: Uuid,
@@ -173,6 +176,10 @@ export const clockQuery = (database: Database, { locator, generation }: TenantSc
     )
     .returning({ clockOffsetMs: tenants.clockOffsetMs })
 
+/**
+ * Ends the tenant's tokens, since they have a lower epoch than the one that it returns. Returns no row if there is no such
+ * tenant.
+ */
 export const revokeTokensQuery = (database: Database, locator: Uuid) =>
   database.build
     .update(tenants)
@@ -218,9 +225,11 @@ export const tenantsOfMinuteQuery = (database: Database, at: Instant, minutes: n
     sql`tenant.rowid % ${minutes} = ${Math.floor(at / MINUTE_MS) % minutes} and ${tenants.suspension} is null and ${tenants.formerUnits} is null`,
   )
 
+/** Selects an active tenant, with a row for each of its databases. `readTenants` reads them. */
 export const tenantQuery = (database: Database, locator: string) =>
   tenantsQuery(database, eq(tenants.locator, locator))
 
+/** Builds the tenants from rows of `tenantsQuery`, and keeps their order. */
 export const readTenants = (rows: readonly TenantRow[]): Tenant[] =>
   [...Map.groupBy(rows, ({ tenant }) => tenant.locator).values()].flatMap(
     ofTenant => tenantOfRows(ofTenant) ?? [],
@@ -245,6 +254,7 @@ type ReturnedDatabase = { binding: string; place: Place; returnedAt: Instant; fo
 export const returnedQuery = (database: Database, most: number) =>
   database.build.select().from(pool).where(eq(pool.state, 'returned')).orderBy(sql`random()`).limit(most)
 
+/** Reads a row of `returnedQuery`. In other states the columns are null. */
 export const readReturned = (row: typeof pool.$inferSelect): ReturnedDatabase => ({
   binding: row.binding,
   place: row.place,
@@ -256,6 +266,7 @@ export const readReturned = (row: typeof pool.$inferSelect): ReturnedDatabase =>
 const isStillReturned = ({ binding, returnedAt }: ReturnedDatabase) =>
   and(eq(pool.binding, binding), eq(pool.state, 'returned'), eq(pool.returnedAt, returnedAt))
 
+/** Returns a row while the database waits to be wiped, and none once it was freed, even if it was returned again since. */
 export const isReturnedQuery = (database: Database, returned: ReturnedDatabase) =>
   database.build.select({ binding: pool.binding }).from(pool).where(isStillReturned(returned))
 

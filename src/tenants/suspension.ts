@@ -92,6 +92,7 @@ export async function operationOf(
   return row?.operation ?? undefined
 }
 
+/** Allows reads and writes again in databases that `closeDatabases` closed. The tenant stays suspended until `serveAgain`. */
 export const openDatabases = (env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> =>
   runInEachDatabase(env, tenant, setFence(tenant, 'serving'), calls)
 
@@ -129,6 +130,7 @@ export async function tenantToChange(env: Env, name: string, calls: Calls): Prom
   return tenant
 }
 
+/** Sets columns of the tenant's row, without checking it. Takes one round trip. In effect everywhere within 5 s. */
 export async function changeTenant(
   env: Env,
   { locator }: Pick<Tenant, 'locator'>,

@@ -18,6 +18,10 @@ import { type BootstrapItem, readItems, writeItem } from './store.ts'
 /** For an item that fails because of the service. */
 const MOST_ATTEMPTS = 5
 
+/**
+ * Creates the resources that still wait. A rejected resource gets its reason as `message`. After a failure of the service it
+ * throws, and the timer calls it again, up to `MOST_ATTEMPTS` for each item.
+ */
 export async function bootstrapDue({ payload }: Timer, { env, tenant, calls }: ShardPlace): Promise<void> {
   const { hash, accountLocator, username } = payload as Record<string, string>
   const database = homeDatabase({ env, tenant, calls })

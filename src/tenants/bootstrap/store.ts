@@ -8,6 +8,7 @@ import type { Bootstrap, ResourceType } from '../../product/resources.ts'
 export const bootstrapRows = (database: Database, items: readonly BootstrapItem[]): Query[] =>
   putRows(database, bootstrapItems, items)
 
+/** Returns the items in the order in which they are created; none if the first configuration had none. Takes one round trip. */
 export async function readItems(database: Database): Promise<BootstrapItem[]> {
   const [rows] = await database.batch([
     database.build.select().from(bootstrapItems).orderBy(asc(bootstrapItems.ordinal)),
@@ -58,6 +59,7 @@ export type BootstrapItem = {
   readonly attempts: number
 }
 
+/** Lists the resources, then the groups, in the order of the archive. They wait to be created. */
 export const queuedItems = ({ resources, groups }: Bootstrap): BootstrapItem[] =>
   [
     ...resources.map(({ name, type }) => ({ kind: 'resource' as const, name, type })),

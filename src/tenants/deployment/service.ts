@@ -83,6 +83,10 @@ export async function deployToProduction(
   )
 }
 
+/**
+ * Replaces the archive of a version (`repairVersion`). Throws 404 if no tenant has that name, and 400 if it is of the other type.
+ * A rejected archive is a result with `success: false` and its findings in `logfile`.
+ */
 export async function repair(
   type: TenantType,
   { tenantName, version }: RepairForm,

@@ -44,6 +44,10 @@ export async function listLog(
   }
 }
 
+/**
+ * Returns an entry with its steps and findings. Throws 404 if the tenant has none with that locator, and 503 until its database
+ * has the table.
+ */
 export async function readLog(
   locator: string,
   { tenantName }: { readonly tenantName?: string | undefined },

@@ -2,6 +2,7 @@
 import type { Configuration, Finding } from '../../../product/configuration.ts'
 import type { DeploymentStep } from '../../../product/tables.ts'
 
+/** Counts all findings that are not errors as warnings. */
 export const countsOf = (findings: readonly Finding[]): { errors: number; warnings: number } => {
   const errors = findings.filter(({ severity }) => severity === 'ERROR').length
   return { errors, warnings: findings.length - errors }

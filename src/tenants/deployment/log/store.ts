@@ -133,4 +133,5 @@ const ENTRY = statement(build =>
     .where(eq(deploymentLogs.locator, sql.placeholder('locator'))),
 )
 
+/** Selects an entry, with the steps and findings that `logQuery` leaves out. */
 export const entryQuery = (database: Database, locator: string) => database.bind(ENTRY, { locator })

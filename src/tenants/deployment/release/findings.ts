@@ -35,6 +35,7 @@ export function deployFindings(
 export const asksForVersions = ({ features }: Configuration): boolean =>
   features['property.product.versioning.m2.enabled'] === true
 
+/** Returns an error for each change that policies of the version cannot follow. Any of them rejects the repair. */
 export function repairProblems(
   { versioned }: Pick<Tenant, 'versioned'>,
   version: number,

@@ -146,6 +146,7 @@ export async function previewFindings(
 
 const nextVersion = ({ latest }: CurrentState): number => (latest?.version ?? 0) + 1
 
+/** Builds the error (400) for a version that the tenant does not have. */
 export const unknownVersion = (version: number): Refusal =>
   new Refusal(
     'unknownConfigVersion',
@@ -277,6 +278,7 @@ type Release = {
   bootstrap?: Bootstrap | undefined
 }
 
+/** Builds the response of a committed deploy or repair. The findings are lines of its `logfile`. */
 export const deployedResult = (
   { hostName, name, locator }: Tenant,
   version: number,
@@ -292,6 +294,7 @@ export const deployedResult = (
 /** Stored in place of a response that is too long to keep. */
 const versionSubject = (version: number): string => `configuration ${version}`
 
+/** Returns the version that `versionSubject` was given. */
 export const versionOfSubject = (subject: string): number =>
   Number(subject.slice(subject.lastIndexOf(' ') + 1))
 

@@ -51,9 +51,11 @@ export const usedScopesQuery = (database: Database, scopes: readonly Scope[], ve
 export const latestVersionIs = (version: number) =>
   sql`coalesce((select max(${configurationVersions.version}) from ${configurationVersions}), 0) = ${version}`
 
+/** A guard: the version still has the archive with this hash. */
 export const versionHasHash = (version: number, hash: string) =>
   sql`(select ${configurationVersions.hash} from ${configurationVersions} where ${configurationVersions.version} = ${version}) = ${hash}`
 
+/** A guard: no policy of the version is in one of the scopes. It sees only the shard whose batch it is in. */
 export const noPolicyOf = (scopes: readonly Scope[], version: number) => sql`not exists (
   select 1 from ${policies} where ${and(
     eq(policies.configVersion, version),
@@ -63,6 +65,7 @@ export const noPolicyOf = (scopes: readonly Scope[], version: number) => sql`not
   )}
 )`
 
+/** Stores the version, or replaces it if it exists, and adds the deploy or repair to the list of deployments. */
 export const releaseQueries = (
   database: Database,
   row: VersionRow,
@@ -130,6 +133,7 @@ export type AccountPlan = {
   findings: Finding[]
 }
 
+/** Returns an error if there are more users than are created, otherwise nothing. */
 export function userFindings({ length }: readonly TestUser[]): Finding[] {
   const message = `The file has ${length} users, but at most ${MOST_TEST_USERS} are created. Leave the others out.`
   const tooMany: Finding = { severity: 'ERROR', path: FILE, code: 'tooManyTestUsers', message }
