@@ -22,6 +22,10 @@ type FileContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
 /** The name of the file with all accounts as they were sent. */
 export const BODY = 'body'
 
+/**
+ * Returns the R2 key of `BODY` or of a corrected account's file. An empty `source` returns the prefix of all files of the
+ * migration.
+ */
 export const sourceKey = (tenant: Tenant, migration: Uuid, source: string): string =>
   fileKey(tenant, 'migrations', migration, source)
 
@@ -79,6 +83,7 @@ export async function storeSource(
   return { source, start: 0, length: bytes.length }
 }
 
+/** Deletes one file, which need not exist. Takes one R2 call. */
 export async function deleteSource(
   { env, tenant, calls }: FileContext,
   migration: Uuid,
@@ -88,6 +93,7 @@ export async function deleteSource(
   await tenantFiles(env, tenant).delete(sourceKey(tenant, migration, source))
 }
 
+/** Deletes all files of the migration. Takes two R2 calls for each thousand files. */
 export async function deleteSources({ env, tenant, calls }: FileContext, migration: Uuid): Promise<void> {
   for (;;) {
     calls.r2 += 1
@@ -102,7 +108,7 @@ export async function deleteSources({ env, tenant, calls }: FileContext, migrati
   }
 }
 
-// Deletes the files of a submission that was never committed.
+/** Deletes the files of a submission that was never committed. */
 export const deleteUnrecorded: TimerOwner = removeUnlessRecorded(migrations, (migration, place) =>
   deleteSources(place, migration),
 )

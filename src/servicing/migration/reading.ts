@@ -29,6 +29,7 @@ export async function readMigration({
   return { migration: rows[0] as store.Migration, counts: store.readCounts(counts) }
 }
 
+/** Returns the progress of a migration. Throws 404 if there is none. Takes one round trip. */
 export async function getMigration(
   context: RequestContext,
   text: string,
@@ -67,6 +68,7 @@ export async function listMigrations(
   }
 }
 
+/** Returns the progress of one account. Throws 404 if the migration has no such account. Takes one round trip. */
 export async function getAccount(
   context: RequestContext,
   migration: string,
@@ -99,6 +101,7 @@ async function accountAt(
   return { row: rows[0] as store.MigrationAccount, database: place.database }
 }
 
+/** Lists the accounts in the order in which they were sent. Throws 404 if there is no such migration. Takes one round trip. */
 export async function listAccounts(
   context: RequestContext,
   text: string,
@@ -120,11 +123,13 @@ export async function listAccounts(
   return offsetPage(accounts as store.MigrationAccount[], query, accountResponse)
 }
 
+/** Lists only the accounts with failures. Throws 404 if there is no such migration. */
 export const listFailures = (context: RequestContext, text: string, query: contract.MigrationPageQuery) =>
   listWith(context, text, query, migrationFailures, (account, rows: store.FailureRow[]) =>
     failuresResponse(account, rows),
   )
 
+/** Lists only the accounts with items that this migration has migrated. Throws 404 if there is no such migration. */
 export const listMappings = (context: RequestContext, text: string, query: contract.MappingPageQuery) =>
   listWith(context, text, query, migrationMappings, (account, rows: store.MappingRow[]) =>
     mappingsResponse(account, rows, query.by),
@@ -189,6 +194,7 @@ export function migrationResponse(
   }
 }
 
+/** Counts the accounts that have a result. `processedAccounts` of the response counts only those that completed. */
 export const processedCountOf = ({ completed, failed, error }: store.AccountCounts): number =>
   completed + failed + error
 
@@ -205,6 +211,7 @@ function progressOf(
   return { accountsPerSecond: Math.round(perSecond * 100) / 100, secondsLeft: Math.ceil(left / perSecond) }
 }
 
+/** Builds the response for an account. `processedItems` includes items that earlier attempts migrated. */
 export const accountResponse = (account: store.MigrationAccount): contract.AccountMigrationResponse => ({
   accountLocator: account.accountLocator,
   accountOriginalId: account.originalId,
@@ -231,6 +238,7 @@ const byKind = <T>(of: (kind: ListedKind) => T): Record<ListedKind, T> => ({
   disbursements: of('disbursements'),
 })
 
+/** Groups the failures by kind and original id. `accountError` is a failure of the account as a whole. */
 export function failuresResponse(
   { accountLocator, originalId }: Pick<store.MigrationAccount, 'accountLocator' | 'originalId'>,
   failures: readonly Failure[],
@@ -254,6 +262,7 @@ const detailsOf = ({ originalId, problems }: Failure): contract.ErrorDetailsResp
 
 type MappingKey = 'locator' | 'originalId'
 
+/** Groups the mappings by kind, and within each by locator or by original id, as `by` says. */
 export function mappingsResponse(
   { accountLocator, migrationLocator, originalId }: store.MigrationAccount,
   rows: readonly store.MappingRow[],

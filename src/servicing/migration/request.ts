@@ -43,11 +43,13 @@ export const ownId = (item: unknown): string | undefined => {
 /** Returns the item's id, or its place if it has none. */
 const itemId = (kind: ListedKind, item: unknown, index: number): string => ownId(item) ?? `${kind}[${index}]`
 
+/** Returns the items as they were sent; none if the value is not a list, for which `readAccount` adds a failure. */
 export const itemsOf = (value: SentAccount, kind: ListedKind): readonly unknown[] => {
   const items = value[kind]
   return Array.isArray(items) ? items : []
 }
 
+/** Returns the items with their ids. An item without a valid id has its place, such as `policies[0]`. */
 export const namedItems = (value: SentAccount, kind: ListedKind): { id: string; item: unknown }[] =>
   itemsOf(value, kind).map((item, index) => ({ id: itemId(kind, item, index), item }))
 

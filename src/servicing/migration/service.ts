@@ -32,6 +32,10 @@ import { ElementSplitter, type SubmittedAccount, submittedAccount } from './spli
 import * as store from './store.ts'
 import { assertMigrationAllows, MIGRATION_TRANSITIONS, type MigrationAction } from './tables.ts'
 
+/**
+ * Accepts new accounts in one migration, which runs later (resources brief 9). All of them go to one shard. Throws 400 if the
+ * request has no accounts, and 409 if the tenant has no configuration.
+ */
 export const submitAccounts = async (
   context: RequestContext,
   upload: Upload,
@@ -200,6 +204,7 @@ export async function pauseMigration(context: RequestContext, text: string): Pro
   await callObject(calls, () => migrationObject(env, tenant, locator).halt())
 }
 
+/** Continues a paused migration. Throws 409 if it is in another state or its files are deleted. */
 export async function resumeMigration(context: RequestContext, text: string): Promise<void> {
   await change(context, text, 'resume', (place, counts) => [runningQuery(context, place, counts)])
 }
@@ -310,4 +315,5 @@ async function wakeMigration(
   await callObject(calls, () => migrationObject(env, tenant, migration).wake(shard, migration))
 }
 
+/** Wakes the migration's object, which continues the migration, or deletes its files when they were kept long enough. */
 export const migrationDue: TimerOwner = ({ subject }, place) => wakeMigration(place, subject as Uuid)

@@ -34,6 +34,7 @@ export type AccountCounts = Readonly<Record<AccountState, number>>
 export const migrationQuery = ({ build }: Database, locator: Uuid) =>
   build.select().from(migrations).where(eq(migrations.locator, locator))
 
+/** Counts the migration's accounts by state. A state without accounts has no row; `readCounts` adds it. */
 export const countsQuery = ({ build }: Database, locator: Uuid) =>
   build
     .select({ state: migrationAccounts.state, count: sql<number>`count(*)` })
@@ -41,6 +42,7 @@ export const countsQuery = ({ build }: Database, locator: Uuid) =>
     .where(eq(migrationAccounts.migrationLocator, locator))
     .groupBy(migrationAccounts.state)
 
+/** Returns a count for each state, from rows of `countsQuery`. A state without a row has 0. */
 export function readCounts(rows: readonly { state: AccountState; count: number }[]): AccountCounts {
   const counts = Object.fromEntries(ACCOUNT_STATES.map(state => [state, 0])) as Record<AccountState, number>
   for (const { state, count } of rows) counts[state] = count
@@ -127,6 +129,7 @@ export const requeueQuery = (place: Place, accounts: Numbered, counts: boolean):
     .set({ state: 'pending', ...(!counts && { tries: sql`${migrationAccounts.tries} - 1` }) })
     .where(sql`${isAmongAccounts(place, accounts)} and ${migrationAccounts.state} = 'processing'`)
 
+/** Selects an account of the migration by its locator, which it keeps in later migrations of further items. */
 export const accountQuery = ({ database, locator }: Place, account: Uuid) =>
   database.build
     .select()
@@ -135,6 +138,7 @@ export const accountQuery = ({ database, locator }: Place, account: Uuid) =>
       and(eq(migrationAccounts.migrationLocator, locator), eq(migrationAccounts.accountLocator, account)),
     )
 
+/** Selects the rows of an account in all migrations that are not finished, with the type of each. */
 export const unfinishedOfQuery = ({ build }: Database, account: Uuid) =>
   build
     .select({ ...getTableColumns(migrationAccounts), type: migrations.type })
@@ -156,6 +160,7 @@ export const changeSourceQuery = (
     .set(place)
     .where(and(isAccount(account), eq(migrationAccounts.source, account.source)))
 
+/** Sets columns of the account, without checking its state (`accountsGuard` does). */
 export const changeAccountQuery = (
   { build }: Database,
   account: MigrationAccount,
@@ -174,6 +179,7 @@ export type AccountOutcome = Pick<
   'ordinal' | 'state' | 'processedItems' | 'errorItems' | 'warnings'
 >
 
+/** Stores the results of the accounts in one statement, without checking their states (`accountsGuard` does). */
 export const outcomesQuery = (place: Place, outcomes: readonly AccountOutcome[], at: Instant): Query => {
   // An object by ordinal finds each account by key. With a joined list, SQLite would read all accounts of the migration.
   const byOrdinal = Object.fromEntries(
@@ -190,6 +196,7 @@ export const outcomesQuery = (place: Place, outcomes: readonly AccountOutcome[],
     where ${isAmongAccounts(place, outcomes)}`)
 }
 
+/** Deletes the failures that the accounts had in this migration. */
 export const forgetFailuresQuery = ({ build }: Database, migration: Uuid, accounts: readonly Uuid[]): Query =>
   build.delete(migrationFailures).where(
     sql`${migrationFailures.migrationLocator} = ${migration}
@@ -202,6 +209,7 @@ export const mappingsGuard = (account: Uuid, count: number): Guard => ({
   holds: sql`(select count(*) from ${migrationMappings} where ${migrationMappings.accountLocator} = ${account}) = ${count}`,
 })
 
+/** Replaces the failures of the account in its migration. */
 export const replacedFailures = (
   database: Database,
   { migrationLocator, accountLocator }: Pick<MigrationAccount, 'migrationLocator' | 'accountLocator'>,
@@ -221,6 +229,7 @@ export const replacedFailures = (
   ),
 ]
 
+/** Selects the failures that the account had in this migration, in no order. */
 export const failuresOfQuery = ({ build }: Database, migration: Uuid, account: Uuid) =>
   build
     .select()
@@ -295,8 +304,10 @@ export const takeSlotQuery = ({ build }: Database, locator: Uuid): Query =>
       and not exists (select 1 from ${migrationSlots} where migration_locator = ${locator})
     limit 1`)
 
+/** Returns the migration's slot, or no row while it waits for one. Home shard only. */
 export const slotQuery = ({ build }: Database, locator: Uuid) =>
   build.select().from(migrationSlots).where(eq(migrationSlots.migrationLocator, locator))
 
+/** Frees the migration's slot, if it has one. Home shard only. */
 export const leaveSlotQuery = ({ build }: Database, locator: Uuid): Query =>
   build.delete(migrationSlots).where(eq(migrationSlots.migrationLocator, locator))

@@ -137,9 +137,11 @@ export const ACCOUNT_TRANSITIONS: TransitionTable<AccountAction, AccountState> =
   recover: { from: ['error'], to: 'pending', past: 'recovered' },
 }
 
+/** Throws 409 if the migration is in a state without that transition. */
 export const assertMigrationAllows = (locator: string, state: MigrationState, action: MigrationAction) =>
   assertAllowed(MIGRATION_TRANSITIONS, `Migration ${locator}`, state, action)
 
+/** Throws 409 if the account is in a state without that transition. */
 export const assertAccountAllows = (locator: string, state: AccountState, action: AccountAction) =>
   assertAllowed(ACCOUNT_TRANSITIONS, `Account ${locator}`, state, action)
 

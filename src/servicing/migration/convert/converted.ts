@@ -172,6 +172,7 @@ export type Work = {
   >
 }
 
+/** Begins a conversion. Its findings start with the failures known so far (`context.failed`). */
 export const newWork = (request: AccountRequest, context: ConvertContext): Work => ({
   request,
   context,
@@ -183,15 +184,19 @@ export const newWork = (request: AccountRequest, context: ConvertContext): Work 
   copies: new Map(),
 })
 
+/** Returns the account's id in the other system, or its locator if it has none. */
 export const accountIdOf = ({ request, context }: Work): string =>
   request.accountData?.id ?? context.accountId ?? context.accountLocator
 
+/** Returns the invoices that have not failed so far, with the earlier ones that the request names. */
 export const liveInvoices = ({ findings, invoices }: Work): InvoiceItem[] =>
   [...invoices.values()].filter(({ id }) => !findings.fails('invoices', id))
 
+/** Returns the payments that have not failed so far, in the order of the request. */
 export const livePayments = ({ findings, payments }: Work): PaymentItem[] =>
   [...payments.values()].filter(({ request }) => !findings.fails('payments', request.id))
 
+/** Adds a finding (throws nothing) if the item states another currency than the tenant's. */
 export function assertCurrency(work: Work, kind: ItemKind, id: string, currency: string | undefined): void {
   const own = work.none.currency
   if (currency !== undefined && currency !== own)
@@ -201,6 +206,7 @@ export function assertCurrency(work: Work, kind: ItemKind, id: string, currency:
 /** The key of auxiliary data for properties for which Bindery's records have no field. */
 export const ORIGIN_KEY = 'migration.origin'
 
+/** Returns a row with the properties as JSON, or none if all of them are undefined. */
 export function originRows(locator: string, origin: Readonly<Record<string, unknown>>): AuxRow[] {
   const value = JSON.stringify(origin)
   return value === '{}' ? [] : [{ locator, key: ORIGIN_KEY, value }]

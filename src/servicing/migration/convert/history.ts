@@ -44,6 +44,7 @@ export type ReadTransaction = {
   readonly tree: ReadTree | undefined
 }
 
+/** Reads the transactions of all terms, in the order in which they are applied. Adds what is wrong to `reading.problems`. */
 export function readHistory(policy: PolicyMigrationRequest, reading: PolicyReading): ReadTransaction[] {
   const { problems, product } = reading
   const { id, terms } = policy
@@ -275,6 +276,7 @@ function orderTransactions(read: ReadTransaction[], terms: number): ReadTransact
   return ordered
 }
 
+/** Returns a key for an element that is unique among all terms. `termAt` is the index of the term. */
 export const keyInTerm = (termAt: number, id: string): string => `${termAt} ${id}`
 
 /** Returns the id of the element in a key of `keyInTerm`. */

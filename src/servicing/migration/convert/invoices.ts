@@ -40,6 +40,7 @@ export function balanceOf(item: InvoiceItem, none: Money): { total: Money; paid:
   return { total, paid, rest: minus(total, paid) }
 }
 
+/** Returns the amount due less posted payments, without what these overpaid. Negative for a refund. */
 export function restOf({ making, invoice, due }: Part): Money {
   const posted = [...making.payments.values()].filter(
     payment => payment.invoiceLocator === invoice && paymentState(payment) === 'posted',
@@ -47,6 +48,7 @@ export function restOf({ making, invoice, due }: Part): Money {
   return minus(due, sumOf(posted, appliedAmount, due.currency))
 }
 
+/** Reads the earlier invoices that the request names, then its own, into `work.invoices`. Adds what is wrong to the findings. */
 export function readInvoices(work: Work): void {
   const { request, context, findings, warnings, invoices } = work
   for (const [id, earlier] of context.existing?.invoices ?? []) {
@@ -169,6 +171,7 @@ function earlierState(records: readonly Invoice[], isStatedSettled: boolean): In
 const isDiscarded = ({ createdAt, statuses }: Invoice): boolean =>
   statuses.at(-1)!.status === 'writtenOff' && statuses.at(-1)!.at === createdAt
 
+/** Returns the earlier policies that payments of the request change. */
 export const changesOf = (work: Work): PolicyChange[] =>
   [...work.copies].flatMap(([policy, { making }]) => changeOf(policy, making, work.context) ?? [])
 
@@ -202,6 +205,7 @@ function changeOf(
   return { before, after: settled.aggregate, product, timers: settled.timers ?? [] }
 }
 
+/** Returns the invoices that the request adds to earlier migrated ones, without those that fail. */
 export const addedParts = (work: Work): AddedParts[] =>
   liveInvoices(work).flatMap(({ id, earlier, added }) =>
     earlier && added.length > 0 ? [{ originalId: id, parts: added.map(part => part.invoice) }] : [],

@@ -23,6 +23,7 @@ import {
 import { readAmount } from './elements.ts'
 import { balanceOf, earlierPart, partsOf, restOf } from './invoices.ts'
 
+/** Reads payments into `work.payments`. Call it after `readInvoices`. Adds what is wrong to the findings. */
 export function readPayments(work: Work): void {
   const { request, context, findings, warnings } = work
   for (const payment of findings.withoutRepeatedIds('payments', request.payments)) {
@@ -96,6 +97,10 @@ function readFields(
 /** Bindery's payments for each payment of the other system, by its id. */
 export type Paid = ReadonlyMap<string, readonly Uuid[]>
 
+/**
+ * Adds the payments to the policies in the order of `paymentTime`, then settles the invoices. Call it once `balanceCredit` has
+ * passed.
+ */
 export function recordPayments(work: Work): Paid {
   const invoices = liveInvoices(work)
   const last = invoices.reduce<InvoiceItem | undefined>(

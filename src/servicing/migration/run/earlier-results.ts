@@ -300,4 +300,5 @@ export type ConfiguredRunContext = RunContext & {
   readonly claimedBy: ReadonlyMap<string, string>
 }
 
+/** Returns the context in which the service itself acts, at the tenant's time. */
 export const contextOf = (run: RunContext): RequestContext => systemContext(run, run.shard, 'migration')

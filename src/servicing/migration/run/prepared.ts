@@ -65,6 +65,10 @@ export type PreparedAccount = {
 
 const MOST_WARNINGS = 100
 
+/**
+ * Collects the writes for one account. With `validateOnly`, these are only its outcome and failures. `processedItems` also counts
+ * items that earlier attempts migrated. At most `MOST_WARNINGS` warnings are kept.
+ */
 export function prepareOutcome(
   run: ConfiguredRunContext,
   { now: at }: RequestContext,

@@ -31,6 +31,10 @@ import {
 } from './context.ts'
 import { chargeFees } from './fees.ts'
 
+/**
+ * Changes prices, splits, holdbacks and fees until the fold charges what the transaction states. Call it when the segments and
+ * runs exist.
+ */
 export function applyStatedCharges(context: Context): void {
   chargeFees(context)
   keepWholeCost(context)
@@ -214,6 +218,7 @@ const positionOf = ({ taxes, commissions }: PerilPrice, { kind, name }: Place): 
     ? taxes.findIndex(tax => tax.name === name)
     : commissions.findIndex(commission => commission.recipient === name)
 
+/** Whether the price has an amount at the place. Each has one for the premium. */
 export const hasPlace = (price: PerilPrice, place: Place): boolean =>
   place.kind === 'premium' || positionOf(price, place) >= 0
 
@@ -240,6 +245,7 @@ function addToPrice(price: PerilPrice, more: AmountChange): PerilPrice {
       }
 }
 
+/** Adds to the amounts of a piece. `price` is that of its run, whose taxes and commissions are in the same order. */
 export function addToAmounts(amounts: Amounts, price: PerilPrice, more: AmountChange): Amounts {
   if (more.kind === 'premium') return { ...amounts, premium: plus(amounts.premium, more.by) }
   const position = positionOf(price, more)

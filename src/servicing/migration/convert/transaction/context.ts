@@ -56,8 +56,10 @@ export function newContext(input: Input): Context {
 /** The line with the transaction as applied so far. */
 export const lineNow = ({ making, quote }: Context): Line => lineOf(making, quote)
 
+/** Returns the transaction's modification, which must already be in `making`. */
 export const modificationOf = ({ making, by }: Context): Modification => making.modifications.get(by)!
 
+/** Replaces the transaction's modification in `making` with a changed copy. */
 export function changeModification(context: Context, change: Partial<Modification>): void {
   context.making.modifications.set(context.by, { ...modificationOf(context), ...change })
 }
@@ -66,6 +68,7 @@ export function changeModification(context: Context, change: Partial<Modificatio
 export const chargesNow = (context: Context): Charge[] =>
   chargesOf(policyInReach(context), modificationOf(context))
 
+/** Whether the time is in the transaction's term, which includes its start but not its end. */
 export function isInTerm({ transaction: { term } }: Context, at: Instant): boolean {
   return term.startTime <= at && at < term.endTime
 }
@@ -73,6 +76,7 @@ export function isInTerm({ transaction: { term } }: Context, at: Instant): boole
 /** Milliseconds from the transaction's time to the end of its term. */
 export const lengthOf = ({ transaction: { term, from } }: Context): number => term.endTime - from
 
+/** Returns the element's key in `known.perils` and `known.runs`. */
 export const keyOfElement = ({ transaction }: Context, id: string): string =>
   keyInTerm(transaction.termAt, id)
 
@@ -83,6 +87,7 @@ export const keyOfElement = ({ transaction }: Context, id: string): string =>
 export const keyOfCharged = (kind: StatedCharge['kind'], name: string, id = ''): string =>
   JSON.stringify([kind, name, id])
 
+/** Returns the ids of elements, in the other system, by the locators of their perils in all terms. */
 export const idsOfPerils = ({ known }: Context): Map<Uuid, string> =>
   new Map([...known.perils].map(([key, locator]) => [locator, idOf(key)]))
 
@@ -131,6 +136,7 @@ export function findReach({ making, known, by, reached }: Context): void {
     addTo(reached, perilLocator, locator)
 }
 
+/** Adds a run to the policy, as the newest of its peril and in reach of the transaction. */
 export function addNewRun({ making, known: { reach }, reached }: Context, run: PerilRun): void {
   making.perilRuns.set(run.locator, run)
   reach.numbers.set(run.locator, reach.numbers.size)

@@ -7,6 +7,10 @@ import { type FeeInForce, feeInForce } from '../../../../policy/fold/line.ts'
 import type { Fee, FeePart } from '../../../../policy/records/aggregate.ts'
 import { type Context, isInTerm, keyOfCharged, lineNow, modificationOf } from './context.ts'
 
+/**
+ * Applies the stated fees to the policy: each is a new fee, or shrinks or restores an existing one (`feesFor`). A gap then ends
+ * the others.
+ */
 export function chargeFees(context: Context): void {
   const { transaction, making, feesFor } = context
   for (const { id, charges } of transaction.tree?.elements.values() ?? []) {
