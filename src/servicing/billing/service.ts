@@ -112,6 +112,10 @@ async function operateOn(
   })
 }
 
+/**
+ * Pays an invoice, or pays a refund out, in the policy's object. Throws 404 if there is no such invoice, 409 if its state does
+ * not allow it, and 400 for an amount that does not fit.
+ */
 export const payInvoice = (
   context: RequestContext,
   text: string,
@@ -119,6 +123,10 @@ export const payInvoice = (
 ): Promise<ReadyAnswer> =>
   operateOn(context, 'invoice', text, invoice => ({ action: 'pay', invoice, request }))
 
+/**
+ * Reverses a payment; an offset on both invoices. Throws 404 if there is no such payment, and 409 if its state or its invoice's
+ * does not allow it.
+ */
 export const reversePayment = (context: RequestContext, text: string): Promise<ReadyAnswer> =>
   operateOn(context, 'payment', text, payment => ({ action: 'reverse', payment }))
 

@@ -49,6 +49,9 @@ const loadNamed = (context: RequestContext, text: string): Promise<Loaded> => {
   return load(context, locator, { locator })
 }
 
+/**
+ * Returns a job for each invoice and each planned installment of the policy, in one page. Throws 404 if there is no such policy.
+ */
 export async function invoiceJobsOfPolicy(
   context: RequestContext,
   text: string,
@@ -57,6 +60,10 @@ export async function invoiceJobsOfPolicy(
   return { listCompleted: true, items: policyJobs(aggregate) }
 }
 
+/**
+ * Returns a job for each planned installment of the quote, which has none before it is quoted. Throws 404 if there is no such
+ * quote.
+ */
 export async function invoiceJobsOfQuote(
   context: RequestContext,
   text: string,
@@ -84,6 +91,9 @@ export async function setBillingTrigger(
   return { policyLocator: locator, billingTrigger }
 }
 
+/**
+ * Streams a page of whole policies of all shards, in the order of their locators. Takes at most two round trips for each shard.
+ */
 export async function listSnapshots(
   context: RequestContext,
   query: contract.WholeListQuery,
@@ -97,6 +107,10 @@ export async function listSnapshots(
   return new LongAnswer({ ...page, items }, { page })
 }
 
+/**
+ * Returns a page of quotes of all shards, in the order of their locators. Reads their whole policies: at most two round trips for
+ * each shard.
+ */
 export const listQuotes = (
   context: RequestContext,
   query: contract.WholeListQuery,
@@ -122,6 +136,7 @@ async function wholePage<Shown>(
   return { listCompleted: found.length <= count, items }
 }
 
+/** Returns the segments of a transaction, in one page (`segmentsOf`). Throws 404 if there is no such transaction. */
 export async function listSegments(
   context: RequestContext,
   transaction: string,
@@ -130,6 +145,7 @@ export async function listSegments(
   return { listCompleted: true, items: segmentsOf(aggregate, product, transaction) }
 }
 
+/** Returns a segment of the transaction. Throws 404 if it made no such segment. */
 export async function readSegment(
   context: RequestContext,
   transaction: string,

@@ -34,6 +34,7 @@ const EMBEDDED: PdfRenderer = {
   },
 }
 
+/** Returns the renderer of the binding `BROWSER` if there is one, otherwise the embedded one. */
 export async function pdfRenderer(env: Env): Promise<PdfRenderer> {
   const { BROWSER } = env as Env & { BROWSER?: BrowserRun }
   if (!BROWSER) return EMBEDDED

@@ -75,6 +75,10 @@ export async function addDocument(
   })
 }
 
+/**
+ * Removes an uploaded document, then deletes its file. Returns the policy. Throws 404 if it has no such document, and 409 if the
+ * policy is issued or the document was not uploaded.
+ */
 export async function removeDocument(
   context: RequestContext,
   policyText: string,
@@ -231,6 +235,7 @@ type Subject = { subject: DocumentSubject; subjectLocator: string; modificationL
 
 type NamedRecord = { modificationLocator?: Uuid; policyModificationLocator?: Uuid }
 
+/** Returns a response that browsers show instead of saving it. They must not cache it. */
 export const renderedFileResponse = ({ bytes, type, fileName }: RenderedFile): Response =>
   new Response(bytes, {
     headers: {

@@ -9,6 +9,7 @@ const folder = (tenant: Tenant, impact: Uuid): string => fileKey(tenant, 'impact
 const rowsKey = (tenant: Tenant, impact: Uuid, portion: number): string =>
   fileKey(tenant, 'impacts', impact, `rows-${String(portion).padStart(6, '0')}.csv`)
 
+/** Stores the rows of a portion, as CSV without a head. Takes one R2 call. */
 export async function putRows(
   { env, tenant, calls }: TenantPlace,
   impact: Uuid,

@@ -5,12 +5,14 @@ import { compareGroups } from './groups.ts'
 import type { Impact } from './store.ts'
 import { type Parts, quantile, type Sums, type Totals } from './totals.ts'
 
+/** Adds the totals, with amounts in major units of `currency`. */
 export const impactResponse = (impact: Impact, currency: CurrencyCode): contract.ImpactResponse => ({
   ...summaryResponse(impact),
   currency,
   totals: totalsResponse(impact.totals, currency),
 })
 
+/** `policies` counts the policies so far, including those that are skipped or not priced. */
 export function summaryResponse({
   locator,
   state,

@@ -159,6 +159,7 @@ export async function listImpacts(context: RequestContext): Promise<contract.Imp
   return (rows as store.Impact[]).map(summaryResponse)
 }
 
+/** Returns an impact with its totals so far. Throws 404 if there is none. */
 export async function readImpact(context: RequestContext, text: string): Promise<contract.ImpactResponse> {
   const impact = await impactAt(context, text)
   return impactResponse(impact, (await configurationOf(context, impact)).currency)
@@ -184,6 +185,9 @@ export async function pauseImpact(context: RequestContext, text: string): Promis
   await callObject(calls, () => impactObject(env, tenant, locator).halt())
 }
 
+/**
+ * Continues a paused impact, or one that an error stopped, where it ended. Throws 404 if there is none, and 409 in other states.
+ */
 export async function resumeImpact(context: RequestContext, text: string): Promise<void> {
   const { locator } = await changeState(context, text, 'resume', 'running')
   wakeLater(context, locator)
@@ -239,6 +243,7 @@ export async function removeImpact(context: RequestContext, text: string): Promi
   await unlessRepeated(context, database, remove, () => {})
 }
 
+/** Streams the policies so far as CSV. Throws 404 if there is no such impact. Takes an R2 call for each portion. */
 export async function impactRows(context: RequestContext, text: string): Promise<Response> {
   const impact = await impactAt(context, text)
   return new Response(rowsStream(context, impact, csvHead(impact.fields.map(id => ({ id })))), {
@@ -250,6 +255,7 @@ export async function impactRows(context: RequestContext, text: string): Promise
   })
 }
 
+/** Returns the report on the policies so far, as an HTML page to be saved. Throws 404 if there is no such impact. */
 export async function impactPageOf(context: RequestContext, text: string): Promise<Response> {
   const impact = await impactAt(context, text)
   const configuration = await configurationOf(context, impact)

@@ -20,12 +20,14 @@ export const impactsQuery = ({ build }: Database) =>
 export const newImpactQueries = (database: Database, impact: Impact): Query[] =>
   insertRows(database, impacts, [impact])
 
+/** Sets columns of the impact, without checking its state (`impactGuard` does). */
 export const changeImpactQuery = (
   { build }: Database,
   locator: Uuid,
   changes: Partial<Omit<Impact, 'locator'>>,
 ): Query => build.update(impacts).set(changes).where(eq(impacts.locator, locator))
 
+/** Deletes the impact's row, but not its files (`deleteFiles`). */
 export const removeImpactQuery = ({ build }: Database, locator: Uuid): Query =>
   build.delete(impacts).where(eq(impacts.locator, locator))
 
@@ -52,6 +54,7 @@ export const roomGuard = (most: number): Guard =>
 const endsAfter = (day: Instant): SQL | undefined =>
   and(isNotNull(policies.issuedAt), gt(policies.effectiveEnd, day))
 
+/** Counts the policies of the shard that `nextPoliciesQuery` selects. */
 export const countQuery = ({ build }: Database, day: Instant) =>
   build.select({ count: sql<number>`count(*)` }).from(policies).where(endsAfter(day))
 

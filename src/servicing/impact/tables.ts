@@ -47,5 +47,6 @@ export const IMPACT_TRANSITIONS: TransitionTable<ImpactAction, ImpactState> = {
   stop: { from: ['running'], to: 'error', past: 'stopped by an error' },
 }
 
+/** Throws 409 if the impact is in a state without that transition. */
 export const assertImpactAllows = (locator: string, state: ImpactState, action: ImpactAction): void =>
   assertAllowed(IMPACT_TRANSITIONS, `Impact ${locator}`, state, action)

@@ -57,6 +57,7 @@ const EXTREMES = 10
 const noSums = (): Sums => ({ policies: 0, old: 0, new: 0, losers: 0, more: 0, winners: 0, less: 0 })
 const noParts = (): Parts => ({ premium: 0, taxes: 0, fees: 0, total: 0 })
 
+/** Returns new totals of no policies, which `addToTotals` changes. */
 export const noTotals = (): Totals => ({
   policies: 0,
   skipped: { notInForce: 0, cancelled: 0 },

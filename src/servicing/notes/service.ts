@@ -27,6 +27,10 @@ function requireNotes({ tenant }: RequestContext): void {
   throw new Refusal('tenantBehind', message, {}, 60)
 }
 
+/**
+ * Adds a note to a record. Throws 404 if there is no such record, 413 if its policyholder has `MOST_NOTES` notes, and 503 until
+ * the tenant's databases are migrated.
+ */
 export async function createNote(
   context: RequestContext,
   { recordType, recordLocator, text }: NoteCreateRequest,
@@ -133,6 +137,7 @@ export async function listNotes(
   }
 }
 
+/** Deletes a note. Throws 404 if there is none, and 403 for callers other than its author. */
 export async function deleteNote(context: RequestContext, text: string): Promise<void> {
   requireNotes(context)
   const { database, shard, locator } = recordPlace(context, text, 'note')

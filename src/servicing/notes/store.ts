@@ -83,6 +83,7 @@ export const notesQuery = (
     .orderBy(asc(notes.locator))
     .limit(most)
 
+/** SQL for one value: the policy's policyholder, or null if there is no such policy. */
 export const holderOfPolicy = (policy: PolicyLocator): SQL =>
   sql`(select ${policies.policyholderLocator} from ${policies} where ${policies.locator} = ${policy})`
 
@@ -94,5 +95,6 @@ export const deleteNoteQuery = ({ build }: Database, { policyholderLocator, loca
     .delete(notes)
     .where(and(eq(notes.policyholderLocator, policyholderLocator), eq(notes.locator, locator)))
 
+/** Deletes all notes of the policyholder, including those of its policies. */
 export const deleteNotesOf = ({ build }: Pick<Database, 'build'>, policyholder: Uuid): Query =>
   build.delete(notes).where(eq(notes.policyholderLocator, policyholder))

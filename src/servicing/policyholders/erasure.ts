@@ -56,6 +56,7 @@ import { everyEntity, formsOf, type StoredValue } from './overwrite.ts'
 const stampOf = (locator: Uuid): SQL =>
   sql`(select coalesce(sum(version), 0) from ${policies} where policyholder_locator = ${locator})`
 
+/** Reads the stamp for `policiesGuard`; 0 without policies. */
 export const policiesStampQuery = (database: Database, locator: Uuid) =>
   database.build.all<{ stamp: number }>(sql`select ${stampOf(locator)} as stamp`)
 
@@ -148,6 +149,7 @@ const isOrphaned = sql`sources is not null and exists (
   select 1 from json_each(sources) source where not exists (
     select 1 from ${documents} d where d.policy_locator = ${documents.policyLocator} and d.locator = source.value))`
 
+/** Deletes or scrubs copies of the values outside the policyholder's rows, and has the documents of its policies made again. */
 export function erasureQueries(
   { build }: Database,
   locator: Uuid,

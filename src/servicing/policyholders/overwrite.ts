@@ -126,6 +126,7 @@ const everyValues = (locator: Uuid): SQL => sql`(
   select entity ->> '$.values' as field_values from ${everyEntity(locator)}
   union all select s.value ->> '$.values' from ${everyEntity(locator)} e, json_each(e.entity, '$.subEntities') s)`
 
+/** Selects each different value that these fields have in any version of the policyholder, with its field. */
 export const storedValuesQuery = (database: Database, locator: Uuid, fields: readonly string[]) =>
   database.build.all<StoredValue>(sql`
     select distinct f.key as field, v.value as value

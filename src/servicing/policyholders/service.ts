@@ -41,6 +41,7 @@ import { removeQuickQuotesOf } from '../quick-quotes/store.ts'
 import * as erasure from './erasure.ts'
 import * as overwrite from './overwrite.ts'
 
+/** Returns the policyholder. Throws 404 if there is none. Takes one round trip. */
 export async function getPolicyholder(
   context: RequestContext,
   text: string,
@@ -48,6 +49,10 @@ export async function getPolicyholder(
   return policyholderResponse(await store.readStored(store.placeOf(context, text)))
 }
 
+/**
+ * Creates a policyholder in the shard that takes new ones. Throws the errors of `newPolicyholder`, and 400 for values that
+ * constraint tables do not allow.
+ */
 export async function createPolicyholder(
   context: RequestContext,
   request: contract.PolicyholderCreateRequest,
@@ -73,6 +78,10 @@ export async function createPolicyholder(
   })
 }
 
+/**
+ * Changes a policyholder. Throws 404 if there is none, 412 if it no longer matches `If-Match`, the errors of
+ * `updatedPolicyholder`, and 400 for values that constraint tables do not allow.
+ */
 export async function updatePolicyholder(
   context: RequestContext,
   request: contract.PolicyholderUpdateRequest,

@@ -33,6 +33,7 @@ export async function findQuickQuote(
 
 export const QUICK_QUOTE_TIMER = 'quickQuote.expiry'
 
+/** Returns the timer that removes the quick quote at its `expiresAt`. */
 export const expiryTimer = ({ locator, expiresAt }: QuickQuote): NewTimer => ({
   dueAt: expiresAt as Instant,
   kind: QUICK_QUOTE_TIMER,

@@ -31,6 +31,7 @@ export type Words = {
   readonly each: readonly string[]
 }
 
+/** Splits the text at white space. Text of more than `MOST_WORDS` different words is looked up only as a whole. */
 export function wordsOf(text: string): Words {
   const whole = termOf(text)
   const each = [...new Set(text.split(/\s+/).map(termOf))].sort((a, b) => b.length - a.length)
@@ -84,6 +85,7 @@ function searchQuery<Locator>(
     union all select null, (select count(*) from looked)`)
 }
 
+/** Reads the rows of a search. `isCut`: the limit on examined values was reached, so there may be more matches. */
 export const readFound = <Locator>(
   rows: readonly Row<Locator>[],
 ): { locators: Locator[]; isCut: boolean } => ({
@@ -91,9 +93,11 @@ export const readFound = <Locator>(
   isCut: rows.at(-1)!.looked >= MOST_LOOKED_AT,
 })
 
+/** Finds policyholders by their values, newest first. Pass the rows to `readFound`. */
 export const holdersFoundQuery = (database: Database, words: Words, most: number) =>
   searchQuery<Uuid>(database, OF_HOLDERS, policyholders, words, most)
 
+/** Finds policies by values of their own fields, newest first. Pass the rows to `readFound`. */
 export const policiesFoundQuery = (database: Database, words: Words, most: number) =>
   searchQuery<PolicyLocator>(database, OF_POLICIES, policies, words, most)
 

@@ -103,6 +103,10 @@ export async function deleteSecret(
   return answer
 }
 
+/**
+ * Returns what refers to the secret: webhooks, integrations, and the newest configuration version. Throws 404 if there is no such
+ * secret.
+ */
 export async function readUsage(name: string, context: RequestContext): Promise<SecretUsageResponse> {
   const database = homeDatabase(context)
   return (await findUsage(context, database, await secretAt(database, name))).usage

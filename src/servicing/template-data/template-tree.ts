@@ -76,6 +76,7 @@ function fieldsOfProduct(product: ProductDefinition | undefined): Fields {
   }
 }
 
+/** Describes the members with field values and field groups. `of` is a noun, such as `policy`, for their descriptions. */
 export const fieldData = (of: string, { fields, parts }: PartFields): Members => ({
   field_values: fieldRecord(`The values of the fields of the ${of}.`, fields, parts),
   field_groups_by_locator: fieldGroups(

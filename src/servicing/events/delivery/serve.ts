@@ -174,6 +174,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   suspended: 'The webhook was suspended.',
 }
 
+/** Explains an outcome other than a 2xx: an HTTP status or a key of `MESSAGES`. */
 export const failureMessage = (outcome: string): string =>
   MESSAGES[outcome] ?? `The endpoint responded with ${outcome}.`
 

@@ -32,6 +32,7 @@ export const copyTimers = (tenant: Tenant, webhook: string, at: Instant): NewTim
 export const copyQueries = (database: Database, row: WebhookRow, at: Instant): Query[] =>
   putWebhook(database, { ...row, name: row.locator }, at)
 
+/** Copies a changed or deleted webhook again, because the first copying may have been cut off. */
 export const webhookCopyDue: TimerOwner = ({ subject }, place) => copyWebhook(place, subject)
 
 /** Makes the copies in the other shards equal to the home shard's row, or removes them if there is no such row. */
@@ -64,6 +65,7 @@ export function putWebhook(database: Database, row: WebhookRow, at: Instant): Qu
   ]
 }
 
+/** Deletes the shard's row of the webhook. Its unfinished, diverted and skipped deliveries fail. */
 export const removeWebhook = (database: Database, locator: string, at: Instant): Query[] => [
   database.build.run(sql`delete from ${webhooks} where locator = ${locator}`),
   ...matchDeliveriesToState(database, locator, at),

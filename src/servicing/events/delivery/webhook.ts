@@ -43,6 +43,7 @@ type Connections = { readonly endpoint: WebhookEndpoint; readonly alertEndpoint?
 /** Returns the same value for every shard, so that rows are copied unchanged. */
 const placeOf = (tenant: Tenant, locator: string): string => sealedPlace(tenant, 'webhook', locator)
 
+/** Reads a row of any shard. In a copy, `name` is the locator (`copyQueries`). */
 export async function webhookOf({ env, tenant }: WebhookPlace, row: WebhookRow): Promise<Webhook> {
   const { connections, secretNames, failureHandling, ...plain } = row
   const opened = await unseal(env, placeOf(tenant, row.locator), connections)
@@ -59,6 +60,7 @@ export async function webhookOf({ env, tenant }: WebhookPlace, row: WebhookRow):
   }
 }
 
+/** Seals the connections. `secretNames` are static names that headers of both endpoints refer to, each once. */
 export async function rowOf({ env, tenant }: WebhookPlace, webhook: Webhook): Promise<WebhookRow> {
   const { endpoint, failureHandling, ...plain } = webhook
   const { alertEndpoint, ...handling } = failureHandling ?? {}
@@ -72,6 +74,7 @@ export async function rowOf({ env, tenant }: WebhookPlace, webhook: Webhook): Pr
   }
 }
 
+/** Returns undefined if the shard has no such webhook. Takes one round trip. */
 export async function findWebhook(
   place: WebhookPlace,
   database: Database,
@@ -83,5 +86,6 @@ export async function findWebhook(
   return rows[0] && (await webhookOf(place, rows[0]))
 }
 
+/** Returns how the webhook handles failures: `OWN_FAILURE_HANDLING` if it does not say. */
 export const handlingOf = ({ failureHandling }: Pick<Webhook, 'failureHandling'>): WebhookFailureHandling =>
   failureHandling ?? OWN_FAILURE_HANDLING

@@ -159,6 +159,7 @@ export const CAUSES: Readonly<Record<string, Cause>> = {
   'clock document': makeCause(['document.ready', 'document.failed']),
 }
 
+/** Returns the operations, such as `POST /notes` or `clock report.run`, that cause the event, always or sometimes. */
 export const causesOf = (type: EventType): string[] =>
   Object.entries(CAUSES).flatMap(([name, { does, mayFollow }]) =>
     [...does, ...mayFollow].includes(type) ? [name] : [],

@@ -173,6 +173,7 @@ function emittedNewerTypes(): ReadonlyMap<string, readonly EventType[]> {
   return found
 }
 
+/** Returns a contract with the properties of `type` and those that the family of the newer name adds, and no others. */
 export function newerDataContract(newer: string, type: EventType): z.ZodType {
   const family = newerFamily(newer)
   return z.strictObject({ ...keyContracts(type), ...(family && ADDED[family]()) })

@@ -88,6 +88,7 @@ function hasInterfaceForm({ type, newerType }: Names, eventTypes: readonly strin
   return newerType !== null && matches(newerType) && !matches(type)
 }
 
+/** Returns the name of the event that a delivery to a webhook with these types contains. */
 export const deliveredType = (names: Names, eventTypes: readonly string[]): string =>
   hasInterfaceForm(names, eventTypes) ? (names.newerType ?? names.type) : names.type
 

@@ -93,6 +93,7 @@ function checkType(type: string, parameter: 'eventType' | 'pagingToken'): void {
     )
 }
 
+/** Throws 404 if there is no such event. Takes one round trip. */
 export async function readEvent(text: string, context: RequestContext): Promise<EventResponse> {
   const { database, locator } = recordPlace(context, text, 'event')
   const row = await store.findEvent(database, locator)

@@ -177,6 +177,7 @@ export async function timesAround(
 /** Far more than an operation on the largest policy causes. */
 const MOST_OF_REQUEST = 20_000
 
+/** Returns one event, although it may share its row with others; undefined if the shard does not have it. */
 export async function findEvent(database: Database, event: Uuid): Promise<StoredEvent | undefined> {
   const [found] = await database.batch([
     database.build

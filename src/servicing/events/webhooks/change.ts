@@ -29,6 +29,7 @@ type ChangeContext = {
 
 type VersionContext = ChangeContext & { readonly version: number }
 
+/** Creates version 1. Makes a secret for each endpoint that signs and has none. Throws 400 if a secret or a header is a mask. */
 export function newWebhook(
   { name, enabled, endpoint, failureHandling: handling, eventTypes }: contract.CreateWebhookRequest,
   { makeSecret, ...record }: { makeSecret: () => string; locator: Uuid; createdAt: Instant },

@@ -152,6 +152,7 @@ const divertedResponse = (diverted: store.Diverted): contract.DivertedEventRespo
   failureTimestamp: isoOf(diverted.divertedAt),
 })
 
+/** Returns a page of diverted events over all shards, in the order of the events. Throws 404 if there is no such webhook. */
 export async function readDivertedEvents(
   webhookLocator: string,
   { offset, count }: contract.DivertedListQuery,
@@ -161,6 +162,7 @@ export async function readDivertedEvents(
   return (await store.listDiverted(context, locator, offset, count)).map(divertedResponse)
 }
 
+/** Throws 404 if there is no such webhook, or it has not diverted the event. */
 export async function readDivertedEvent(
   webhookLocator: string,
   eventLocator: string,

@@ -43,6 +43,10 @@ import { countSkippedAndDiverted, listWebhooks, presentWebhooks } from './store.
 /** Limited because every commit reads all webhooks of the tenant. */
 const MOST_WEBHOOKS = 500
 
+/**
+ * Creates a webhook and copies it to every shard. The response shows secrets that were made for it. Throws 409 if the name is
+ * taken, 413 above `MOST_WEBHOOKS`, 400 for an address that must not be called, and the errors of `requireMaySend`.
+ */
 export async function createWebhook(
   request: contract.CreateWebhookRequest,
   context: RequestContext,
@@ -65,6 +69,10 @@ export async function createWebhook(
   return await answerOf(await unlessRepeated(context, database, made, returnStored), context)
 }
 
+/**
+ * Returns the webhook with its counts of skipped and diverted events. Throws 404 if there is none. One round trip for the
+ * webhook, then one for each shard.
+ */
 export async function readWebhook(text: string, context: RequestContext): Promise<contract.WebhookResponse> {
   return await asRead(await webhookAt(text, context), context)
 }
@@ -78,6 +86,9 @@ async function asRead(webhook: Webhook, context: RequestContext): Promise<contra
   }
 }
 
+/**
+ * Lists webhooks in the order of creation, without counts of events. With `extended` false, only the list. Takes one round trip.
+ */
 export async function readWebhooks(
   { offset, count, extended, ...filter }: contract.WebhookListQuery,
   context: RequestContext,

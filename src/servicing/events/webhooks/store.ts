@@ -24,6 +24,7 @@ import type { DeliveryListQuery, WebhookListQuery } from './contract.ts'
 const conditionIfGiven = <T>(value: T | undefined, condition: (value: T) => SQL): SQL | undefined =>
   value === undefined ? undefined : condition(value)
 
+/** Returns the number of all webhooks, and whether one of them has the name. Takes one round trip. */
 export async function presentWebhooks(
   database: Database,
   name: string,
@@ -186,6 +187,7 @@ export async function listDiverted(
     .slice(offset, offset + count)
 }
 
+/** Returns undefined unless the shard has the event and it is diverted. */
 export const findDiverted = async (
   database: Database,
   webhookLocator: string,
@@ -218,6 +220,7 @@ const isChosen = (choice: EventChoice): SQL =>
 const isOfChosen = (choice: EventChoice): SQL =>
   sql`event_sequence in (select e.sequence from ${selectedEventRows(choice)} e where ${isChosen(choice)})`
 
+/** Returns the locators of the chosen events of one shard that are diverted. */
 export async function readSelectedDiverted(
   database: Database,
   webhookLocator: string,
@@ -242,6 +245,7 @@ export const resend: ChangeOfDeliveries = (database, webhookLocator, choice, at)
   ...relinkDeliveries(database, webhookLocator),
 ]
 
+/** Ends diverted events as failed, also those that are being sent again. */
 export const discard: ChangeOfDeliveries = (database, webhookLocator, choice, at) => [
   database.build.run(sql`
     update ${deliveries} set state = 'failed', outcome = 'discarded', finished_at = ${at}, diverted_at = null

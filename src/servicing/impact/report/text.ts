@@ -17,6 +17,7 @@ const AMOUNT = 18
 /** The number of reasons that are listed. The page lists all. */
 const MOST_REASONS = 10
 
+/** Formats the report as plain text for a terminal, with columns of a fixed width. */
 export function impactText(totals: Totals, head: Head, notes: readonly string[]): string {
   const { compared, old, new: now, percents, amounts, unpriced, decisions } = totals
   const { currency } = head
