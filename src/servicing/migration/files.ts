@@ -48,6 +48,7 @@ export class Sources {
     this.#migration = migration
   }
 
+  /** Parses the account with `exactJson`. Takes one R2 call unless the last one read its bytes too. Throws SourceGone. */
   async read({ source, start, length }: Place): Promise<unknown> {
     const cached = this.#window
     const inWindow =

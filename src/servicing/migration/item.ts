@@ -92,6 +92,7 @@ export type ElementType = (typeof ELEMENT_TYPES)[ItemKind] | PartType
 /** The number of sentences that an item keeps. Further ones are only counted. */
 const MOST_SENTENCES = 200
 
+/** Sentences on what is wrong, by the place that they are about, in the order in which the places were added. */
 export class Problems {
   readonly #byPlace = new Map<string, { elementType: ElementType; locator: string; errors: string[] }>()
   #count = 0
@@ -110,6 +111,7 @@ export class Problems {
     return this.#count > 0
   }
 
+  /** With more than `MOST_SENTENCES`, the last sentence states how many are left out. */
   list(): StoredProblem[] {
     const list: StoredProblem[] = [...this.#byPlace.values()]
     const last = list.at(-1)
@@ -127,6 +129,7 @@ function firstOf(failures: readonly ItemFailure[], kind: ItemKind | undefined): 
   return (own.find(one => !isBlocked(one)) ?? own[0])?.originalId
 }
 
+/** The problems of an account, by item. An item with a problem fails. */
 export class Findings {
   readonly #byKey = new Map<string, { kind: ItemKind; id: string; problems: Problems }>()
   readonly links = new InvoiceLinks()
@@ -139,6 +142,7 @@ export class Findings {
     this.#earlierFailures = before
   }
 
+  /** Returns the item's problems, to which more can be added. */
   of(kind: ItemKind, id: string): Problems {
     const key = `${kind} ${id}`
     const found = this.#byKey.get(key)?.problems
@@ -148,10 +152,12 @@ export class Findings {
     return problems
   }
 
+  /** Fails the item as a whole. */
   wrong(kind: ItemKind, id: string, sentence: string): void {
     this.of(kind, id).add(ELEMENT_TYPES[kind], id, sentence)
   }
 
+  /** Whether the item fails by what was found so far. Ignores failures from before the conversion (`failedBefore`). */
   fails(kind: ItemKind, id: string): boolean {
     return this.#byKey.get(`${kind} ${id}`)?.problems.any ?? false
   }
@@ -176,6 +182,7 @@ export class Findings {
     })
   }
 
+  /** Reports problems of the invoice at the items that name it, because it is not in the request. */
   addEarlierInvoice(invoice: string): void {
     this.#earlierInvoices.add(invoice)
   }
@@ -196,6 +203,7 @@ export class Findings {
     return problem?.errors[0] ?? `blocked by ${invoice}`
   }
 
+  /** Returns the items that fail, without those that failed before the conversion. */
   list(): ItemFailure[] {
     return [...this.#byKey.values()]
       .filter(

@@ -272,6 +272,7 @@ async function storedResult(context: RequestContext): Promise<DeployResult | Jso
 /** Returns the given static names that belong to a template among the tenant's resources. */
 type TemplatesOf = (staticNames: readonly string[]) => Promise<readonly string[]>
 
+/** Looks in the tenant of the context, in one round trip for each call. */
 export const templatesOf =
   (context: RequestContext): TemplatesOf =>
   staticNames =>

@@ -13,6 +13,7 @@ type Stored = readonly (readonly [head: number, until: Instant])[]
 
 const NONE: ReadonlySet<number> = new Set()
 
+/** The claims of one run of a webhook's object. `open` and `close` read and write the object's storage. */
 export class Claims {
   readonly #storage: ClaimStorage
   readonly #heads: Map<number, Instant>

@@ -151,6 +151,7 @@ type Verdict =
   /** `handled`: the webhook's triggers name the failure, so it may divert, alert and suspend. */
   | { state: 'failed'; handled: boolean; suspend: boolean }
 
+/** The longest wait for the next attempt, also if `Retry-After` asks for more. */
 export const LONGEST_DELAY_MS = 24 * 60 * 60 * 1000
 
 const GONE = 410

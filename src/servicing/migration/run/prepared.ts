@@ -162,7 +162,7 @@ function addRecords(
   )
 }
 
-// Collects rows by table, so that several accounts need one statement for each table.
+/** Collects rows by table, so that several accounts share the statements of each table. */
 export class TableRows {
   /** Serialised rows. Tables stay in the order in which they were first added. */
   readonly #texts = new Map<SQLiteTable, string[]>()
