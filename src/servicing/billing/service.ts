@@ -22,7 +22,7 @@ async function policyOfInvoice(context: RequestContext, text: string): Promise<[
   return [(await loadPolicy(context, database, { invoiceLocator: locator })).aggregate, locator]
 }
 
-/** One round trip. */
+/** Returns the invoice. Throws 404 if there is none. Takes one round trip. */
 export async function readInvoice(
   context: RequestContext,
   text: string,
@@ -30,7 +30,7 @@ export async function readInvoice(
   return invoiceResponse(...(await policyOfInvoice(context, text)))
 }
 
-/** One round trip. */
+/** Returns the items of the invoice (`invoiceItems`). Throws 404 if there is no such invoice. Takes one round trip. */
 export async function readInvoiceItems(
   context: RequestContext,
   text: string,
@@ -38,14 +38,14 @@ export async function readInvoiceItems(
   return invoiceItems(...(await policyOfInvoice(context, text)))
 }
 
-/** One round trip. */
+/** Returns the payment. Throws 404 if there is none. Takes one round trip. */
 export async function readPayment(context: RequestContext, text: string): Promise<contract.PaymentResponse> {
   const { database, locator } = recordPlace(context, text, 'payment')
   const { aggregate } = await loadPolicy(context, database, { paymentLocator: locator })
   return paymentResponse(aggregate, paymentOf(aggregate, locator))
 }
 
-/** One round trip. */
+/** Returns the policy's invoices and planned ones, with items. Throws 404 if there is no such policy. Takes one round trip. */
 export async function checkInvoices(
   context: RequestContext,
   text: string,

@@ -152,7 +152,7 @@ async function noRoom(context: RequestContext): Promise<Refusal> {
   )
 }
 
-/** Newest first. */
+/** Lists all impacts, newest first, without their totals. Takes one round trip. */
 export async function listImpacts(context: RequestContext): Promise<contract.ImpactSummaryResponse[]> {
   const database = homeDatabase(context)
   const [rows] = await database.batch([store.impactsQuery(database)])

@@ -61,7 +61,7 @@ export async function uploadMedium(
   }
 }
 
-/** One round trip. */
+/** Returns the name, type and address of the file. Throws 404 if there is none. Takes one round trip. */
 export async function readMedium(context: RequestContext, text: string): Promise<Media> {
   const locator = readUuid(text)
   const [found] = locator ? await readMedia(context, [locator]) : []

@@ -90,7 +90,10 @@ async function readNote(
   return noteResponse(rows[0] as store.Note)
 }
 
-/** One round trip. */
+/**
+ * Returns a page of the notes of a policy, or of a policyholder with those of its policies, oldest first. Throws 404 if the owner
+ * does not exist, and 400 unless exactly one is named. Takes one round trip.
+ */
 export async function listNotes(
   context: RequestContext,
   { policyLocator, policyholderLocator, recordType, recordLocator, pageSize, pagingToken }: NoteListQuery,

@@ -41,7 +41,7 @@ export const expiryTimer = ({ locator, expiresAt }: QuickQuote): NewTimer => ({
   payload: {},
 })
 
-/** Idempotent. */
+/** Removes the quick quote if it has expired by the tenant's clock. */
 export const removeQuickQuote: TimerOwner = async ({ subject }, { env, tenant, shard, calls }) => {
   const database = shardDatabase(env, tenant, shard, calls)
   await database.batch([

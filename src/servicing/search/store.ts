@@ -113,7 +113,7 @@ export function ownerQueries(database: Database, text: string): Query[] {
   return selections.map(selection => policyLocatorQuery(database, selection))
 }
 
-/** Newest first. */
+/** Selects the policyholders, newest first, until they have `MOST_CHARACTERS` in all. */
 export const holdersQuery = ({ build }: Database, locators: readonly Uuid[]) =>
   build
     .select({ policyholder: policyholders })

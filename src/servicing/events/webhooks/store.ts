@@ -39,7 +39,7 @@ export async function presentWebhooks(
 
 const isSuspended = sql`(${webhooks.suspendedAt} is not null)`
 
-/** In the order of creation. */
+/** Returns webhooks of the home shard in the order of creation. `eventTypes`: with any of these patterns, compared as text. */
 export async function listWebhooks(
   place: WebhookPlace,
   database: Database,

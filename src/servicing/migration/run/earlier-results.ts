@@ -65,7 +65,7 @@ export type Known = MigratedItems & {
   readonly preferences: Preferences | undefined
 }
 
-/** One round trip. */
+/** Reads what the shard has of the account: migrated items, credit, newest invoice and preferences. Takes one round trip. */
 export async function readKnown(
   { database, configuration }: ConfiguredRunContext,
   { accountLocator, migrationLocator }: store.MigrationAccount,
