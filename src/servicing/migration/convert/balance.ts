@@ -5,7 +5,7 @@ import { POLICY_LIMITS } from '../../../policy/limits.ts'
 import { controlTotalsIn, type DisbursementMigrationRequest } from '../contract-request.ts'
 import {
   accountIdOf,
-  assertCurrency,
+  checkCurrency,
   type ControlTotals,
   type ConvertedDisbursement,
   type CreditMove,
@@ -247,7 +247,7 @@ const missingMoney = (work: Work): string | undefined =>
 /** Returns the sum of the disbursement's sources. Wrong sources count as zero. */
 export function amountOf(work: Work, { id, sources, currency }: DisbursementMigrationRequest): Money {
   const { findings, none } = work
-  assertCurrency(work, 'disbursements', id, currency)
+  checkCurrency(work, 'disbursements', id, currency)
   const amounts = sources.map(({ amount }, index) => {
     const exact = readAmount(amount, none.currency)
     const wrong = (rule: string): void =>

@@ -197,7 +197,7 @@ export const livePayments = ({ findings, payments }: Work): PaymentItem[] =>
   [...payments.values()].filter(({ request }) => !findings.fails('payments', request.id))
 
 /** Adds a finding (throws nothing) if the item states another currency than the tenant's. */
-export function assertCurrency(work: Work, kind: ItemKind, id: string, currency: string | undefined): void {
+export function checkCurrency(work: Work, kind: ItemKind, id: string, currency: string | undefined): void {
   const own = work.none.currency
   if (currency !== undefined && currency !== own)
     work.findings.wrong(kind, id, `currency must be ${own}, the currency of the tenant.`)

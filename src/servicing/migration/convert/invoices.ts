@@ -17,7 +17,7 @@ import { invoiceInstallmentsOf, keepOpposites } from './bills.ts'
 import {
   type AccountRequest,
   type AddedParts,
-  assertCurrency,
+  checkCurrency,
   type EarlierInvoice,
   type EarlierPart,
   type InvoiceItem,
@@ -62,7 +62,7 @@ export function readInvoices(work: Work): void {
     const times = { createdAt, start: startTime, end: endTime, dueAt: dueTime }
     const isRestGivenUp = invoice.restGivenUp
     invoices.set(id, { id, state: invoiceState, isRestGivenUp, times, added: [], received: [] })
-    assertCurrency(work, 'invoices', id, currency)
+    checkCurrency(work, 'invoices', id, currency)
     if (timezone !== undefined && !zoneNamed(timezone))
       findings.wrong('invoices', id, 'timezone must be the IANA name of a time zone, such as Europe/Berlin.')
     if (startTime > endTime) findings.wrong('invoices', id, 'startTime must not be after endTime.')

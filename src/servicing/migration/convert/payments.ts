@@ -12,7 +12,7 @@ import { type Invoice, invoiceStatus, type Payment, paymentState } from '../../.
 import type { FieldValues } from '../../../product/fields/values.ts'
 import type { PaymentMigrationRequest } from '../contract-request.ts'
 import {
-  assertCurrency,
+  checkCurrency,
   type InvoiceItem,
   liveInvoices,
   livePayments,
@@ -28,7 +28,7 @@ export function readPayments(work: Work): void {
   const { request, context, findings, warnings } = work
   for (const payment of findings.withoutRepeatedIds('payments', request.payments)) {
     const { id, paymentItems, source } = payment
-    assertCurrency(work, 'payments', id, payment.currency)
+    checkCurrency(work, 'payments', id, payment.currency)
     if (payment.paymentTime > context.now) warnings.add('payment', id, 'paymentTime is in the future.')
     if (paymentItems.length === 0) findings.wrong('payments', id, 'paymentItems must have at least one item.')
     const { byInvoice, credit } = readItems(work, payment)
