@@ -2,9 +2,11 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { noCalls } from '../../src/platform/calls.ts'
 import { loadConfiguration } from '../../src/product/cache.ts'
-import { createTenant } from '../../src/tenants/service.ts'
+import { addShards, createTenant, openNewShards } from '../../src/tenants/service.ts'
 import { callApi } from '../support/api.ts'
-import { prepareDatabases } from '../support/databases.ts'
+import { afterBatches } from '../support/between-batches.ts'
+import { boundDatabase, prepareDatabases } from '../support/databases.ts'
+import type { ArchiveFiles } from '../support/examples.ts'
 import { signIn } from '../support/sign-in.ts'
 import {
   boat,
@@ -20,7 +22,7 @@ import {
 const DEPLOY = '/configuration/studio/deploy'
 const REPAIR = '/configuration/studio/repair'
 
-beforeAll(() => prepareDatabases({ tenants: 25 }))
+beforeAll(() => prepareDatabases({ tenants: 28 }))
 
 const hashOf = async (tenantName: string, version: number): Promise<string> =>
   (
@@ -158,6 +160,65 @@ test('a repair warns about fields that bind existing policies of the version, an
       "WARNING products/boat/policy/policy.json policiesBound The field 'mooring' is new (required select of 'buoy', 'berth'). Policies must satisfy it when they are next changed or renewed. They have no value for it, but need one.",
     ],
   ])
+})
+
+describe('a repair of a tenant with three databases', () => {
+  const fields = { tenantName: 'spread' }
+  const repair = (files: ArchiveFiles) => deploy(REPAIR, { ...fields, version: '1' }, files)
+  const withoutHarbour = boat(1, { 'products/boat/policy/policy.json': '{}' })
+
+  const databases = async () => (await tenantNamed('spread'))!.shards.map(binding => boundDatabase(binding))
+
+  /** Returns the hash of version 1 in each database. */
+  const hashes = async (): Promise<unknown[]> =>
+    Promise.all(
+      (await databases()).map(database =>
+        database.prepare('select hash from configuration_version where version = 1').first('hash'),
+      ),
+    )
+
+  /** Inserts a policy in the last database if its version still has the hash, as a policy's own guard demands. */
+  const sell = async (hash: string): Promise<boolean> => {
+    const { meta } = await (await databases())
+      .at(-1)!
+      .prepare(
+        `insert into policy (locator, policyholder_locator, product_name, config_version, version, created_at,
+           updated_at, original_start, original_end, effective_end, currency, time_zone, payment_schedule_name,
+           exposure_count, peril_count)
+         select 1, 'holder', 'boat', 1, 1, 0, 0, 0, 0, 0, 'EUR', 'Europe/Berlin', 'total', 0, 0
+         where (select hash from configuration_version where version = 1) = ?`,
+      )
+      .bind(hash)
+      .run()
+    return meta.changes > 0
+  }
+
+  test('never takes a field from a policy that is sold in another database in the meantime', async () => {
+    await deploy(DEPLOY, fields, boat(1))
+    await addShards(env, 'spread', 3)
+    await openNewShards(env, 'spread')
+    const results: string[] = []
+    for (let batches = 0; ; batches += 1) {
+      const former = await hashOf('spread', 1)
+      const raced = await afterBatches(
+        batches,
+        () => repair(withoutHarbour),
+        () => sell(former),
+      )
+      if (!raced) break
+      const { sent, acted: isSold } = raced
+      expect(sent.body.success, `after ${batches} batches`).toBe(!isSold)
+      const each = await hashes()
+      expect(each, `after ${batches} batches`).toEqual(Array(3).fill(each[0]))
+      expect(each[0] === former, `after ${batches} batches`).toBe(isSold)
+      results.push(isSold ? 'refused' : 'repaired')
+      await (await databases()).at(-1)!.exec('delete from policy')
+      if (!isSold) expect((await repair(boat(1))).body.success).toBe(true)
+    }
+    // The policy is sold before, between and after the reads and writes of the repair.
+    expect(new Set(results)).toEqual(new Set(['refused', 'repaired']))
+    expect(results.indexOf('repaired')).toBe(results.lastIndexOf('refused') + 1)
+  })
 })
 
 test('concurrent repairs are carried out one after the other', async () => {

@@ -8,7 +8,6 @@ import { integrationNamesQuery } from '../../../extension/integrations/store.ts'
 import { Refusal } from '../../../kernel/errors.ts'
 import {
   type AnswerBySubject,
-  commit,
   type Guard,
   GuardTripped,
   type JsonAnswer,
@@ -17,13 +16,11 @@ import {
   retryOnConflict,
 } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
-import { HOME_SHARD, homeDatabase, shardDatabase, type Tenant, tenantNow } from '../../../platform/tenancy.ts'
+import { homeDatabase, shardDatabase, type Tenant, tenantNow } from '../../../platform/tenancy.ts'
 import {
-  allVersionsQuery,
   ConfigurationUnreadable,
   loadConfiguration,
   putConfiguration,
-  putVersions,
   type VersionRow,
   versionQuery,
 } from '../../../product/cache.ts'
@@ -38,6 +35,7 @@ import { stepsOf } from '../log/steps.ts'
 import { logQueries } from '../log/store.ts'
 import { type IncompatibleChange, incompatibleChanges } from './compatibility.ts'
 import { archiveWarnings, deployFindings, repairFindings, repairProblems, type Upload } from './findings.ts'
+import { copyVersions, withVersionElsewhere } from './shards.ts'
 import * as store from './store.ts'
 
 /** This many simultaneous deploys to one tenant all succeed. */
@@ -98,12 +96,12 @@ export function repairVersion(
     const before = await configurationOf(context, present.asked)
     const { scopes, inUse, binding } = await changesOf(context, before, upload, version)
     if (inUse.length > 0) return { refused: repairProblems(context.tenant, version, inUse) }
-    const holds: SQL[] = [store.versionHasHash(version, present.asked.hash)]
-    if (scopes.length > 0) holds.push(store.noPolicyOf(scopes, version))
+    const guard = (holds: SQL): Guard => ({ name: 'guard_configuration_hash', holds })
     return write({
       kind: 'repair',
       version,
-      guards: holds.map(holds => ({ name: 'guard_configuration_hash', holds })),
+      guards: [guard(store.versionHasHash(version, present.asked.hash))],
+      guardsOfEach: scopes.length > 0 ? [guard(store.noPolicyOf(scopes, version))] : [],
       former: present.asked.hash,
       incompatible: 0,
       findings: repairFindings(upload, binding),
@@ -267,6 +265,8 @@ type Release = {
   kind: 'deploy' | 'repair'
   version: number
   guards: readonly Guard[]
+  /** Guards in each database of the tenant. */
+  guardsOfEach?: readonly Guard[]
   /** The hash of the archive that it replaces. */
   former: string | undefined
   /** The number of changes that policies in force cannot follow. */
@@ -314,7 +314,17 @@ function releaseWriter(
   let files: Promise<void> | undefined
 
   return async release => {
-    const { kind, version, guards, findings, connected, accounts, bootstrap, former } = release
+    const {
+      kind,
+      version,
+      guards,
+      guardsOfEach = [],
+      findings,
+      connected,
+      accounts,
+      bootstrap,
+      former,
+    } = release
     const hashedAccounts: (store.WantedAccount & { passwordHash: string })[] = []
     for (const account of accounts.write) {
       const { password } = account.user
@@ -335,27 +345,32 @@ function releaseWriter(
     const row = { version, hash, timeZone, currency, externalRaters, roles }
     const found = [...archiveWarnings(upload, connected), ...findings, ...accounts.findings]
     const result = deployedResult(tenant, version, found)
-    const answer = await commitAudited(context, database, {
-      guards,
-      facts: [
-        ...store.releaseQueries(database, row, { kind, at: now, by: caller.username }),
-        ...store.accountQueries(database, hashedAccounts, accounts.remove, now),
-        ...(items ? bootstrapRows(database, items) : []),
-        ...logQueries(database, context, {
-          kind,
-          route,
-          version,
-          hash,
-          findings: found,
-          steps: stepsOf(upload, release, found, items?.length),
-          ...(former !== undefined && { formerHash: former }),
-        }),
-      ],
-      timers: bootstrap ? [bootstrapTimer(context, hash)] : [],
-      answer: jsonAnswer(result),
-      subject: versionSubject(version),
-      audit: { action: `configuration.${kind}`, subject: `version ${version}`, details: { hash } },
-    })
+    const commitHome = () =>
+      commitAudited(context, database, {
+        guards: [...guards, ...guardsOfEach],
+        facts: [
+          ...store.releaseQueries(database, row, { kind, at: now, by: caller.username }),
+          ...store.accountQueries(database, hashedAccounts, accounts.remove, now),
+          ...(items ? bootstrapRows(database, items) : []),
+          ...logQueries(database, context, {
+            kind,
+            route,
+            version,
+            hash,
+            findings: found,
+            steps: stepsOf(upload, release, found, items?.length),
+            ...(former !== undefined && { formerHash: former }),
+          }),
+        ],
+        timers: bootstrap ? [bootstrapTimer(context, hash)] : [],
+        answer: jsonAnswer(result),
+        subject: versionSubject(version),
+        audit: { action: `configuration.${kind}`, subject: `version ${version}`, details: { hash } },
+      })
+    const answer =
+      guardsOfEach.length > 0
+        ? await withVersionElsewhere(context, row, guardsOfEach, commitHome)
+        : await commitHome()
     // After the commit, since a sign-in before it would issue a token with the former rights.
     if (accounts.revokesTokens) await revokeTokens(env, tenant, calls)
     await copyVersions(context)
@@ -375,24 +390,4 @@ function externalRatersOf({ products }: Configuration): Record<string, string> |
     externalRater === undefined ? [] : [[name, externalRater] as const],
   )
   return named.length === 0 ? null : Object.fromEntries(named)
-}
-
-/**
- * Copies the versions to every shard, since policies read their version in their own batch. Copies all of them, so that the next
- * release repairs a copy that failed.
- */
-async function copyVersions(context: RequestContext): Promise<void> {
-  const { env, tenant, calls } = context
-  if (tenant.shards.length === 1) return
-  const home = homeDatabase(context)
-  const [versions] = await home.batch([allVersionsQuery(home)])
-  for (let shard = HOME_SHARD + 1; shard < tenant.shards.length; shard += 1) {
-    const database = shardDatabase(env, tenant, shard, calls)
-    await commit({ ...context, idempotency: undefined }, database, {
-      shard,
-      guards: [],
-      facts: putVersions(database, versions),
-      subject: 'configuration versions',
-    })
-  }
 }

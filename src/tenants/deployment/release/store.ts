@@ -55,7 +55,7 @@ export const latestVersionIs = (version: number) =>
 export const versionHasHash = (version: number, hash: string) =>
   sql`(select ${configurationVersions.hash} from ${configurationVersions} where ${configurationVersions.version} = ${version}) = ${hash}`
 
-/** A guard: no policy of the version is in one of the scopes. It sees only the shard whose batch it is in. */
+/** A guard: no policy of the version is in one of the scopes. It sees only the database whose batch it is in. */
 export const noPolicyOf = (scopes: readonly Scope[], version: number) => sql`not exists (
   select 1 from ${policies} where ${and(
     eq(policies.configVersion, version),
