@@ -78,8 +78,9 @@ async function externalRates(
   { explaining, product }: Pick<RatingContext, 'explaining' | 'product'>,
 ): Promise<RatesByLocator> {
   const contract = await import('./contract-external.ts')
+  const perilOf = perilNames(input.policy)
   const read = (answer: unknown, warn: (warning: string) => void) =>
-    readRates(contract, answer, wanted, rater, warn)
+    readRates(contract, answer, { wanted, perilOf }, rater, warn)
   if (!explaining) return await rater.call(input, read)
   const { record, modification } = explaining
   return await rater.call(input, read, ({ request, response }) =>
@@ -104,7 +105,7 @@ const joinFirstProblems = (all: readonly string[]): string => {
 function readRates(
   { RaterReply, SegmentRateReply }: typeof import('./contract-external.ts'),
   answer: unknown,
-  wanted: ReadonlySet<string>,
+  { wanted, perilOf }: { wanted: ReadonlySet<string>; perilOf: PerilNames },
   rater: ExternalRater,
   warn: (warning: string) => void,
 ): RatesByLocator {
@@ -121,12 +122,12 @@ function readRates(
   const problems: string[] = []
   for (const locator of wanted) {
     if (!Object.hasOwn(priced, locator)) {
-      problems.push(`no rate for ${locator}`)
+      problems.push(`no rate for ${locator}${perilOf(locator)}`)
       continue
     }
     const rate = SegmentRateReply.safeParse(priced[locator])
     if (rate.success) rates.set(locator, rate.data)
-    else problems.push(...issuesOf(rate.error).map(one => problemOf(one, locator)))
+    else problems.push(...issuesOf(rate.error).map(one => `${problemOf(one, locator)}${perilOf(locator)}`))
   }
   if (problems.length > 0) throw invalidAnswer(problems)
   return rates
@@ -148,19 +149,43 @@ async function pluginRates(
         explained,
       }))
   const answer = await callPlugin('getPerilRates', input, explain)
-  const { exceptionMessage, rates } = await readPerilRates(answer, path)
+  const perilOf = perilNames(input.policy)
+  const { exceptionMessage, rates } = await readPerilRates(answer, path, perilOf)
   if (exceptionMessage !== undefined) throw new Refusal('pluginRefused', exceptionMessage)
   const others = [...rates.keys()].filter(one => !wanted.has(one))
   // Some raters price the whole policy, even if an endorsement only needs a part of it.
   const known = others.length === 0 ? new Set<string>() : segmentsOf(input.policy)
   const problems = [
-    ...[...wanted].filter(one => !rates.has(one)).map(one => `no rate for ${one}`),
+    ...[...wanted].filter(one => !rates.has(one)).map(one => `no rate for ${one}${perilOf(one)}`),
     ...others
       .filter(one => !known.has(one))
       .map(one => `a rate for ${one}, which is not among policyExposurePerils`),
   ]
   if (problems.length > 0) throw invalidAnswer('getPerilRates', problems, path)
   return new Map([...wanted].map(locator => [locator, segmentRate(rates.get(locator)!)]))
+}
+
+type PerilNames = (locator: string) => string
+
+/**
+ * Returns a function that names the peril of characteristics, for the end of a message, and its place in the input. A rejected
+ * request stores no locators, so the author of a rater could not look them up. Empty for unknown locators.
+ */
+function perilNames({ exposures }: PerilRatesInput['policy']): PerilNames {
+  let names: Map<string, string> | undefined
+  return locator => {
+    names ??= new Map(
+      exposures.flatMap((exposure, at) =>
+        exposure.perils.flatMap(({ name, characteristics }, index) =>
+          characteristics.map(one => [
+            one.locator,
+            ` (peril '${name}' of '${exposure.name}', policy.exposures[${at}].perils[${index}])`,
+          ]),
+        ),
+      ),
+    )
+    return names.get(locator) ?? ''
+  }
 }
 
 const segmentsOf = ({ exposures }: PerilRatesInput['policy']): ReadonlySet<string> =>

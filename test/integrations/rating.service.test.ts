@@ -228,7 +228,7 @@ const nonsense: [what: string, behaviour: RaterBehaviour, message: RegExp][] = [
   [
     'leaves one out',
     { rates: { '*': { yearlyPremium: 1 } }, leaveOneOut: true },
-    /is invalid: no rate for [0-9a-f-]{36}\.$/,
+    /is invalid: no rate for [0-9a-f-]{36} \(peril '\w+' of 'vehicle', policy\.exposures\[0\]\.perils\[\d\]\)\.$/,
   ],
   ['gives no amount', { rates: { '*': {} } }, /'[0-9a-f-]{36}' needs yearlyPremium or exactPremium/],
   ['gives no number', { rates: { '*': { yearlyPremium: 'NaN' } } }, /yearlyPremium' must be an amount/],

@@ -136,16 +136,27 @@ describe('rates that a plugin returned', () => {
     expect(rates.get('older')).toEqual(rates.get('newer'))
     expect(rates.get('both')).toEqual(rates.get('newer'))
     expect(String(rates.get('older')!.exactPremium)).toBe('12.5')
-    const negative = { pricedPerilCharacteristics: { a: { premium: -1 } } }
-    await expect(readPerilRates(negative, 'main/rater.js')).rejects.toThrow(/premium' must not be negative/)
+  })
+
+  it('can be negative, for a cover that is a discount', async () => {
+    const text = await readPerilRates(
+      { pricedPerilCharacteristics: { a: { yearlyPremium: '-120.50' } } },
+      'main/rater.js',
+    )
+    const older = { premium: -1e-7, commissions: [{ recipient: 'b', amount: '-12' }] }
+    const number = await readPerilRates({ pricedPerilCharacteristics: { a: older } }, 'main/rater.js')
+    expect(String(text.rates.get('a')!.yearlyPremium)).toBe('-120.5')
+    expect(String(number.rates.get('a')!.exactPremium)).toBe('-1e-7')
+    expect(String(number.rates.get('a')!.commissions![0]!.exactAmount)).toBe('-12')
   })
 
   it('are rejected by the schema with the place and the reason', async () => {
-    const answer = { pricedPerilCharacteristics: { a: { yearlyPremium: '1' }, b: { yearlyPremium: '-1' } } }
-    await expect(readPerilRates(answer, 'main/rater.js')).rejects.toMatchObject({
+    const answer = { pricedPerilCharacteristics: { a: { yearlyPremium: '1' }, b: { yearlyPremium: '1,5' } } }
+    const perilOf = (locator: string): string => ` (peril of ${locator})`
+    await expect(readPerilRates(answer, 'main/rater.js', perilOf)).rejects.toMatchObject({
       code: 'pluginFailed',
       message:
-        "Plugin getPerilRates (main/rater.js) returned an invalid answer: 'pricedPerilCharacteristics.b.yearlyPremium' must not be negative.",
+        "Plugin getPerilRates (main/rater.js) returned an invalid answer: 'pricedPerilCharacteristics.b.yearlyPremium' must be an amount: a number or its digits, below 10^13 (peril of b).",
     })
     expect(await readPerilRates({ exceptionMessage: 'too old' }, 'main/rater.js')).toEqual({
       rates: new Map(),

@@ -30,7 +30,7 @@ const SignedAmount = z.union([z.number(), z.string()], AMOUNT).transform((wire, 
   return z.NEVER
 })
 
-/** Plugins may not return negative amounts here (brief 5.6). */
+/** Holdbacks and fees. Rates may be negative, like those of templates and external raters (resources brief 6.4): discounts. */
 const Amount = SignedAmount.refine(amount => amount.gte(0), 'must not be negative')
 
 const optional = <S extends z.ZodType>(schema: S) => schema.nullish().transform(value => value ?? undefined)
@@ -226,9 +226,9 @@ const CommissionRate = z
       .max(128)
       .refine(isStorable, 'has characters that cannot be stored')
       .describe('The recipient of the commission, at most 128 characters.'),
-    yearlyAmount: optional(Amount).describe('The commission for a whole year.'),
-    exactAmount: optional(Amount).describe('The commission for the segment itself.'),
-    amount: optional(Amount).describe('An older name for exactAmount.'),
+    yearlyAmount: optional(SignedAmount).describe('The commission for a whole year.'),
+    exactAmount: optional(SignedAmount).describe('The commission for the segment itself.'),
+    amount: optional(SignedAmount).describe('An older name for exactAmount.'),
   })
   .transform(({ amount, exactAmount, ...rest }) => ({ ...rest, exactAmount: exactAmount ?? amount }))
   .refine(
@@ -239,16 +239,16 @@ const CommissionRate = z
 /** Older scripts and older external raters write `premium` and `technicalPremium` for the exact amounts (resources brief 6.3). */
 const PerilRate = z
   .object({
-    yearlyPremium: optional(Amount).describe(
+    yearlyPremium: optional(SignedAmount).describe(
       'The premium for a whole year. This or exactPremium is required.',
     ),
-    exactPremium: optional(Amount).describe(
+    exactPremium: optional(SignedAmount).describe(
       'The premium for the segment itself. It takes precedence over a rate.',
     ),
-    premium: optional(Amount).describe('An older name for exactPremium.'),
-    yearlyTechnicalPremium: optional(Amount).describe('The technical premium for a whole year.'),
-    exactTechnicalPremium: optional(Amount).describe('The technical premium for the segment itself.'),
-    technicalPremium: optional(Amount).describe('An older name for exactTechnicalPremium.'),
+    premium: optional(SignedAmount).describe('An older name for exactPremium.'),
+    yearlyTechnicalPremium: optional(SignedAmount).describe('The technical premium for a whole year.'),
+    exactTechnicalPremium: optional(SignedAmount).describe('The technical premium for the segment itself.'),
+    technicalPremium: optional(SignedAmount).describe('An older name for exactTechnicalPremium.'),
     commissions: optional(z.array(CommissionRate).max(50)).describe(
       'The commissions on the premium, at most 50.',
     ),

@@ -17,8 +17,15 @@ type PerilRates = {
   readonly exceptionMessage?: string | undefined
 }
 
-/** Reads the rates. Rejects with 422 an invalid answer, with the place and the reason; `path` is the plugin's file. */
-export async function readPerilRates(answer: unknown, path: string): Promise<PerilRates> {
+/**
+ * Reads the rates. Rejects with 422 an invalid answer, with the place and the reason. `path` is the plugin's file; `perilOf` returns
+ * what to add to a problem about these peril characteristics.
+ */
+export async function readPerilRates(
+  answer: unknown,
+  path: string,
+  perilOf: (locator: string) => string = () => '',
+): Promise<PerilRates> {
   const rates = plainRates(answer)
   if (rates) return { rates }
   const { PerilRatesResult } = await import('./contract.ts')
@@ -26,7 +33,8 @@ export async function readPerilRates(answer: unknown, path: string): Promise<Per
   const { data } = PerilRatesResult.pick({ exceptionMessage: true }).safeParse(answer)
   const exceptionMessage = data?.exceptionMessage
   if (exceptionMessage !== undefined) return { rates: new Map(), exceptionMessage }
-  const { pricedPerilCharacteristics } = readAnswer('getPerilRates', PerilRatesResult, answer, path)
+  const describe = (issue: Issue): string => `${problemOf(issue)}${perilOf(String(issue.path[1]))}`
+  const { pricedPerilCharacteristics } = readAnswer('getPerilRates', PerilRatesResult, answer, path, describe)
   return { rates: new Map(Object.entries(pricedPerilCharacteristics)) }
 }
 
@@ -73,8 +81,8 @@ function plainCommissions(list: unknown): NonNullable<PerilRate['commissions']> 
   return commissions
 }
 
-/** Digits without a sign, below the largest amount. */
-const PLAIN = /^\d{1,12}(\.\d{1,20})?$/
+/** Digits, below the largest amount. */
+const PLAIN = /^-?\d{1,12}(\.\d{1,20})?$/
 
 /** Returns undefined if there is no amount, and false if it is not plain. */
 function plainAmount(wire: unknown): Decimal | undefined | false {
@@ -97,14 +105,11 @@ export function readAnswer<S extends z.ZodType>(
   schema: S,
   answer: unknown,
   path: string,
+  describe: (issue: Issue) => string = issue => problemOf(issue),
 ): z.output<S> {
   const { success, data, error } = schema.safeParse(answer)
   if (success) return data
-  throw invalidAnswer(
-    name,
-    issuesOf(error).map(one => problemOf(one)),
-    path,
-  )
+  throw invalidAnswer(name, issuesOf(error).map(describe), path)
 }
 
 type Issue = { readonly path: readonly PropertyKey[]; readonly message: string }
