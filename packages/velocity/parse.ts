@@ -36,7 +36,12 @@ const ENDS: Readonly<Record<string, readonly BlockEnd[] | undefined>> = {
 }
 const BLOCK_END = /#(?:@?(end|else|elseif)\b|\{(end|else|elseif)\})/y
 
-export function parseTemplate(source: string, report: (problem: Unreadable) => void): Parsed {
+/** Passes what cannot be read to `report`, and what can but probably means something else to `warn`, perhaps repeatedly. */
+export function parseTemplate(
+  source: string,
+  report: (problem: Unreadable) => void,
+  warn: (problem: Unreadable) => void,
+): Parsed {
   const cursor = new Cursor(source)
   const macros = new Map<string, Macro>()
 
@@ -174,6 +179,9 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
   function skipComment(): string | undefined {
     const begin = cursor.at
     if (cursor.take('##')) {
+      // A number pattern such as "#,##0.00" loses its end.
+      if (cursor.quote === '"' && !cursor.done)
+        warn(cursor.problem("In double quotes, '##' begins a comment. Use single quotes", begin))
       if (!cursor.match(/[^\n]*\n?/y)) cursor.at = cursor.end
       return ''
     }

@@ -14,6 +14,7 @@ export function compileVelocity({ path, source }: { readonly path: string; reado
   findings: Finding[]
 } {
   const findings: Finding[] = []
+  const warnings = new Map<number, Finding>()
   const add = (code: string, message: string, at: { line?: number; column?: number } = {}): void => {
     findings.push({ severity: 'ERROR', path, ...at, code, message })
   }
@@ -27,9 +28,15 @@ export function compileVelocity({ path, source }: { readonly path: string; reado
     if (findings.length === MOST_PROBLEMS) throw new TooManyProblems()
     add('templateUnreadable', `${message}.`, positionAt(text, offset))
   }
+  const warn = ({ offset, message }: Unreadable): void => {
+    if (warnings.size === MOST_PROBLEMS) return
+    const at = positionAt(text, offset)
+    warnings.set(offset, { severity: 'WARNING', path, ...at, code: 'commentInText', message: `${message}.` })
+  }
   try {
-    const parsed = parseTemplate(text, report)
-    if (findings.length === 0) return { template: { ...parsed, path, source: text }, findings }
+    const parsed = parseTemplate(text, report, warn)
+    if (findings.length === 0)
+      return { template: { ...parsed, path, source: text }, findings: [...warnings.values()] }
   } catch (problem) {
     if (!(problem instanceof TooManyProblems)) throw problem
   }

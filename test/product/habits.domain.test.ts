@@ -62,6 +62,7 @@ describe('files', () => {
         [`${product}/tables/makes.csv`]: 'year,make,value\n2012,Ford,0\n2012,Iveco,0',
       }),
     ).toEqual([
+      `WARNING noPerils ${product}/exposures`,
       `WARNING nameDiffersFromFile ${product}/exposures/Insured_Person/exposure.json:2`,
       `WARNING headerCase ${product}/tables/states.csv:1`,
     ])

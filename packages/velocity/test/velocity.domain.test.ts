@@ -203,6 +203,23 @@ describe('A Velocity template', () => {
       '7:11',
     ])
   })
+
+  it('is warned that a number pattern in double quotes loses its end', () => {
+    const source =
+      '\n$number.format(\'#,##0.00\', 5) $number.format("#,##0.00", $data.premium) #if(true) ## why\n#end'
+    const { template, findings } = compileVelocity({ path: 'x', source })
+    expect(template).toBeDefined()
+    expect(findings).toEqual([
+      {
+        severity: 'WARNING',
+        path: 'x',
+        line: 2,
+        column: 49,
+        code: 'commentInText',
+        message: "In double quotes, '##' begins a comment. Use single quotes.",
+      },
+    ])
+  })
 })
 
 const LARGE_MAP = '#set($m = {})#foreach($i in [1..1000])#set($m["k$i"] = 1)#end'

@@ -174,6 +174,7 @@ export const findingCodes = {
   missingConfig: 'config.json, its time zone or its currency is missing.',
   noProducts: 'The archive has no product.',
   noExposures: 'A product has no exposure.',
+  noPerils: 'No exposure of a product has a peril.',
   noPaymentSchedules: 'The list of payment schedules of a product is empty.',
   badName: 'A name has characters that are not permitted.',
   duplicateName: 'Two items of one kind have the same name.',

@@ -1,6 +1,7 @@
 // Turns a script into a function with the five parameters of CommonJS, keeping the file's line numbers. ES modules are rewritten to
 // that form; imported files are read when the module is loaded.
 import { type Node, Parser } from 'acorn'
+import { readJson } from '../../../product/check/json/read.ts'
 import type { ScriptNode } from '../../../product/check/strict/plugin-scripts.ts'
 
 /** `text` is a function expression. A script with a `problem` cannot run; requiring it throws the problem. */
@@ -44,6 +45,9 @@ function jsonScript(source: string): CompiledScript {
   try {
     return wrapScript(`module.exports = ${JSON.stringify(JSON.parse(source))}`)
   } catch (problem) {
+    const read = readJson(source)
+    if ('line' in read)
+      return failingScript({ problem: { ...read, message: read.message.replace(/\.$/, '') } })
     return failingScript({ problem: { message: (problem as Error).message, line: 1, column: 1 } })
   }
 }

@@ -60,14 +60,17 @@ export function checkRequires(
   report: ArchiveReport,
 ): void {
   const needed = neededScripts(scripts, pluginPaths(products))
+  const paths = Object.keys(scripts)
   for (const [path, source] of Object.entries(scripts)) {
     const positionAt = lineIndex(source)
     for (const match of withoutComments(source).matchAll(REQUIRE)) {
       const request = match[2]!
       if (!request.startsWith('.') && !needed.has(path)) continue
-      const message = `The script requires '${request}', which is not under scripts/. ${remedyFor(request)}`
-      if (targetsOf(path, request, scripts).length === 0)
-        report.at({ path: `scripts/${path}`, ...positionAt(match.index) }).warning('missingScript', message)
+      if (targetsOf(path, request, scripts).length > 0) continue
+      const isAffordable = request.startsWith('.') && report.afford('comparisons', paths.length)
+      const known = isAffordable ? paths.map(one => requestFor(path, one)) : []
+      const message = `The script requires '${request}', which is not under scripts/. ${remedyFor(request)}${report.suggestion(request, known)}`
+      report.at({ path: `scripts/${path}`, ...positionAt(match.index) }).warning('missingScript', message)
     }
   }
 }
@@ -191,6 +194,15 @@ const fileOf = (target: string, scripts: Readonly<Record<string, string>>): stri
   ['', '.js', '.cjs', '.mjs', '.json', '/index.js']
     .map(ending => target + ending)
     .find(path => Object.hasOwn(scripts, path))
+
+/** Returns how a script requires a file, such as `../lib/money`. */
+function requestFor(from: string, path: string): string {
+  const folder = from.split('/').slice(0, -1)
+  const segments = path.replace(/\.(?:[cm]?js|json)$/, '').split('/')
+  const differing = folder.findIndex((one, index) => one !== segments[index])
+  const shared = differing === -1 ? folder.length : differing
+  return `${'../'.repeat(folder.length - shared) || './'}${segments.slice(shared).join('/')}`
+}
 
 function resolve(from: string, relative: string): string {
   const segments = from.split('/').slice(0, -1)

@@ -194,7 +194,10 @@ function exposuresOf(
     ...tables,
   })
   const uninsurable = `The product '${product}' has no exposures, so it cannot insure anything. Add exposures/<name>/exposure.json.`
+  const unperiled = `No exposure of the product '${product}' has a peril, so it insures nothing. Add exposures/<name>/perils/<peril>.json.`
   if (archive.foldersIn(path).length === 0) archive.report.at({ path }).warning('noExposures', uninsurable)
+  else if (exposures.every(one => one.perils.length === 0) && !archive.report.hasBrokenJson(path))
+    archive.report.at({ path }).warning('noPerils', unperiled)
   return exposures
 }
 

@@ -267,6 +267,20 @@ describe('warnings about parts without effect', () => {
       expect(found(taxes(`{{ 5 | ${filter} }}`))).toEqual([])
   })
 
+  test('warns about a product whose perils are in a folder with another name', () => {
+    const perils = 'policy/exposures/hull/perils'
+    const { findings } = compileWith({
+      [`${perils}/sinking.json`]: undefined,
+      [`${perils}/sinking.premium.liquid`]: undefined,
+      'policy/exposures/hull/peril/sinking.json': { name: 'sinking', fields: [] },
+      'policy/exposures/hull/peril/sinking.premium.liquid': setPremium,
+    })
+    expect(findings.filter(one => one.code === 'noPerils')).toMatchObject([
+      { severity: 'WARNING', message: expect.stringContaining('has a peril, so it insures nothing') },
+    ])
+    expect(compileWith({}).findings.filter(one => one.code === 'noPerils')).toEqual([])
+  })
+
   test('warns about an empty list of payment schedules, and compiles the schedule upfront instead', () => {
     const { configuration, findings } = compileWith(policyWith({ paymentSchedules: [] }))
     expect(findings).toMatchObject([
@@ -606,6 +620,38 @@ describe('references', () => {
       "The script requires 'dayjs', which is not under scripts/. Add it as scripts/lib/dayjs.js, built into one file if it is a package (node_modules and package.json are not read), or correct the path.",
       "The script requires 'node:fs', which is not under scripts/. It belongs to Node, and plugins have only the language and socotraApi.",
       "The script requires 'crypto', which is not under scripts/. It belongs to Node, and plugins have only the language and socotraApi.",
+    ])
+  })
+
+  test('suggests the file that a required path probably means', () => {
+    const { findings } = compileWith({
+      ...policyWith({ plugins: { getUnderwritingResult: { path: 'main/underwriter.js' } } }),
+      'scripts/main/underwriter.js':
+        "require('./Helper')\nrequire('../libs/money')\nrequire('./nothing')\nexports.getUnderwritingResult = 1",
+      'scripts/main/helper.js': '',
+      'scripts/lib/money.js': '',
+    })
+    expect(findings.filter(one => one.code === 'missingScript').map(one => one.message)).toEqual([
+      "The script requires './Helper', which is not under scripts/. Add the file or correct the path. Did you mean './helper'?",
+      "The script requires '../libs/money', which is not under scripts/. Add the file or correct the path. Did you mean '../lib/money'?",
+      "The script requires './nothing', which is not under scripts/. Add the file or correct the path.",
+    ])
+  })
+
+  test('reports the line of a mistake in a JSON file that a script requires', () => {
+    const { findings } = compileWith({
+      ...policyWith({ plugins: { getUnderwritingResult: { path: 'main/underwriter.js' } } }),
+      'scripts/main/underwriter.js':
+        "require('./limits.json')\nexports.getUnderwritingResult = () => ({ decision: 'accept' })",
+      'scripts/main/limits.json': '{\n  "low": 1,\n  "high": 2,\n}',
+    })
+    expect(findings.filter(one => one.code === 'badScript')).toMatchObject([
+      {
+        severity: 'ERROR',
+        path: 'scripts/main/limits.json',
+        line: 4,
+        message: "The script does not parse: Remove the comma before this '}'. A plugin needs it.",
+      },
     ])
   })
 
