@@ -27,6 +27,34 @@ const NUMBER_FORMATS: ReadonlyMap<string, string> = new Map([
   ['percent', '#,##0%'],
 ])
 
+/** Names of the date tool's formats for a day and for a time of day, in American English. */
+const DAY_FORMATS = {
+  full: 'EEEE, MMMM d, yyyy',
+  long: 'MMMM d, yyyy',
+  medium: 'MMM d, yyyy',
+  short: 'M/d/yy',
+} as const
+const TIME_FORMATS = {
+  full: 'h:mm:ss a z',
+  long: 'h:mm:ss a z',
+  medium: 'h:mm:ss a',
+  short: 'h:mm a',
+} as const
+
+/** `long_date` and `long_time` are the two parts, `long` is both. `default` is `medium`. */
+const DATE_FORMATS: ReadonlyMap<string, string> = new Map(
+  (['full', 'long', 'medium', 'short', 'default'] as const).flatMap(name => {
+    const style = name === 'default' ? 'medium' : name
+    const [day, time] = [DAY_FORMATS[style], TIME_FORMATS[style]]
+    const between = style === 'full' || style === 'long' ? " 'at' " : ', '
+    return [
+      [name, day + between + time],
+      [`${name}_date`, day],
+      [`${name}_time`, time],
+    ] as const
+  }),
+)
+
 /** `$number.format('#,##0.00', $amount)`, or the name of a format: `'currency'` prints the tenant's currency. */
 const formatted: Tool = ([pattern, value], { currency, digitsOfCurrency }, budget) => {
   const number = asNumber(value)
@@ -43,13 +71,18 @@ const formattedAs =
 
 const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
   date: {
-    /** `$date.format('d MMM yyyy', $time)`: a Joda pattern, in the tenant's zone. Returns nothing if the value is not a time. */
+    /**
+     * `$date.format('d MMM yyyy', $time)`: a Joda pattern or the name of a format, in the tenant's zone. Returns nothing if the value
+     * is not a time.
+     */
     format: ([pattern, value], given) => {
       const at = instantOf(value, given.timeZone, given.calendar)
       return at === undefined || typeof pattern !== 'string'
         ? undefined
-        : formatDate(at, pattern, given.timeZone, given.calendar)
+        : formatDate(at, DATE_FORMATS.get(pattern) ?? pattern, given.timeZone, given.calendar)
     },
+    /** `$date.toDate($time)`, or with a pattern before it, which is ignored: the data has milliseconds and ISO dates only. */
+    toDate: (args, given) => instantOf(args.at(-1), given.timeZone, given.calendar),
     now: (_args, { now }) => now,
   },
   number: {

@@ -153,6 +153,22 @@ describe('A Velocity template', () => {
     ['#set($l = [])$l.empty $data.items.empty $data.name.empty $data.empty.empty', 'true false false true'],
   ])('%j prints %j', (source, output) => expect(render(source)).toBe(output))
 
+  it('prints times by the names of formats, in the zone of the tenant', () => {
+    const printed = (name: string): string => render(`$date.format('${name}', $data.at)`)
+    expect(['full', 'long_date', 'medium', 'default_time', 'short', 'short_date'].map(printed)).toEqual([
+      'Thursday, January 1, 2026 at 1:00:00 AM GMT+1',
+      'January 1, 2026',
+      'Jan 1, 2026, 1:00:00 AM',
+      '1:00:00 AM',
+      '1/1/26, 1:00 AM',
+      '1/1/26',
+    ])
+    expect(render('$date.format("dd/MM/yyyy", $date.toDate("yyyy-MM-dd", "2026-01-31"))')).toBe('31/01/2026')
+    expect(render('#set($day = $date.toDate($data.at))$date.format("d", $day) $!date.toDate("soon")')).toBe(
+      '1 ',
+    )
+  })
+
   it('computes with numbers of the data that are given as text, and prints them unchanged', () => {
     const fields = { [NUMBER_MEMBERS]: new Set(['sum', 'claims', 'years']) }
     const data = { f: { ...fields, sum: '35000.50', claims: '0', years: ['3', '4.10'], code: '12' } }
