@@ -93,11 +93,12 @@ const READERS: Readonly<Record<string, Reader>> = {
  * next, so the key is fetched for all of them.
  */
 const fetcherFor =
-  (context: RequestContext): Fetching =>
+  ({ context, mayReadSecrets = true }: Place): Fetching =>
   async (missing, locators, plugin) => {
     const aux = missing.filter(one => one.kind === 'aux')
     const entities = missing.filter(one => one.kind === 'entity')
     const secrets = missing.filter(one => one.kind === 'secret')
+    if (secrets[0] && !mayReadSecrets) throw secretWithheld(plugin, secrets[0].staticName)
     const [found, records, items] = await Promise.all([
       auxDataOf(context, aux, locators),
       Promise.all(
@@ -162,7 +163,19 @@ async function auxDataOf(
   return known
 }
 
-type Place = { readonly context: RequestContext; readonly database: Database; readonly shard: number }
+const secretWithheld = (plugin: string, staticName: string): Refusal =>
+  new Refusal(
+    'pluginFailed',
+    `Plugin ${plugin} reads the secret '${staticName.slice(0, 128).toWellFormed()}'. Scripts of an archive that is not deployed may do so only if the account that sends it has the permission secrets.read.`,
+  )
+
+type Place = {
+  readonly context: RequestContext
+  readonly database: Database
+  readonly shard: number
+  /** False for scripts that are not deployed and whose author may not read secrets. By default they may. */
+  readonly mayReadSecrets?: boolean
+}
 
 export class OperationCalls {
   readonly #place: Place
@@ -178,7 +191,7 @@ export class OperationCalls {
   begin(): AttemptCalls {
     const { context } = this.#place
     const open = () => openSandbox(context.env)
-    this.#last = new AttemptCalls(open, context, fetcherFor(context), write => this.#problemOf(write))
+    this.#last = new AttemptCalls(open, context, fetcherFor(this.#place), write => this.#problemOf(write))
     return this.#last
   }
 

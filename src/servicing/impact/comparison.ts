@@ -26,14 +26,14 @@ export type Compared = {
   readonly reasons: readonly string[]
 }
 
-/** Without `old`, the recorded price is used. `price` provides a new attempt for everything that is priced. */
+/** Without `old`, the recorded price is used. `price` provides a new attempt for everything that is priced, and for which side. */
 export type Sides = {
   readonly old?: Side
   readonly new: Side
   readonly fields: readonly GroupingField[]
   readonly question: Question
   readonly zone: TimeZone
-  price<T>(work: (attempt: Attempt) => Promise<T>): Promise<T>
+  price<T>(work: (attempt: Attempt) => Promise<T>, side: Side): Promise<T>
 }
 
 /** Compares one policy. Throws only for faults of the service. A problem of the policy or of a configuration becomes a reason. */
@@ -46,7 +46,7 @@ export async function comparePolicy(policy: BookedPolicy, sides: Sides): Promise
   if (!risk) return 'notInForce'
   const rateSide = (side: Side) =>
     resultOrReasons(() =>
-      sides.price(attempt => ratedRisk(risk, pricing, question.occasion, side, zone, attempt)),
+      sides.price(attempt => ratedRisk(risk, pricing, question.occasion, side, zone, attempt), side),
     )
   const before = sides.old
     ? await rateSide(sides.old)

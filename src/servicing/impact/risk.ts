@@ -36,6 +36,8 @@ export type Question = {
   readonly occasion: Occasion
   /** Policies with cover at this time are in force. */
   readonly day: Instant
+  /** Whether scripts of the other configuration may read secrets, because the account that sent it may. */
+  readonly mayReadSecrets?: boolean
 }
 
 /** `at` is the moment whose data is priced; `present` is the term that contains it. */

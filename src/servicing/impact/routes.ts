@@ -30,7 +30,7 @@ export const impactRoutes: readonly Route[] = [
   routes.post('/impacts', {
     summary: 'Price all policies in force with another configuration',
     description:
-      'Processes the policies in portions and does not change them. It calls no integrations and no external rater. One impact runs at a time. It and its files are kept for 30 days after its last change. If the archive has errors, the response is 200 with `success` false.',
+      'Processes the policies in portions and does not change them. It calls no integrations and no external rater. Scripts of the archive read secrets only if the caller has `secrets.read`. One impact runs at a time. It and its files are kept for 30 days after its last change. If the archive has errors, the response is 200 with `success` false.',
     permission: 'impacts.write',
     form: { schema: ImpactForm, file: 'zipFile', largestFileBytes: LARGEST_ARCHIVE_BYTES },
     answer: {

@@ -189,7 +189,15 @@ async function compareAggregate(
     fields: run.fields,
     question: impact.question,
     zone: timeZone,
-    price: work => runPricing(run, impact.shard, aggregate, work),
+    price: (work, { isNew }) =>
+      runPricing(
+        run,
+        impact.shard,
+        aggregate,
+        // The version of the policy is deployed.
+        !isNew || impact.question.mayReadSecrets === true,
+        work,
+      ),
   }
   return await comparePolicy(bookedAggregate(aggregate, product, holder?.entity.values ?? {}), sides)
 }
@@ -199,10 +207,11 @@ async function runPricing<T>(
   { context, env, tenant, calls }: Run,
   shard: number,
   { policy }: PolicyAggregate,
+  mayReadSecrets: boolean,
   work: Parameters<Sides['price']>[0],
 ): Promise<T> {
   const database = shardDatabase(env, tenant, shard, calls)
-  const pluginCalls = new OperationCalls({ context, database, shard }, policy.locator)
+  const pluginCalls = new OperationCalls({ context, database, shard, mayReadSecrets }, policy.locator)
   const tables = new RatingTables(context)
   await tables.open()
   const supply = transientLocators(shard)

@@ -17,6 +17,7 @@ import type { Query } from '../../platform/database.ts'
 import { KEPT_MS, keptTimers } from '../../platform/events/kept-records.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import type { FilePart } from '../../platform/http/body/form.ts'
+import { hasPermission } from '../../platform/http/permissions.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { callObject, impactObject } from '../../platform/objects.ts'
 import { assertConfigurationSize } from '../../platform/tenancy/quotas.ts'
@@ -74,7 +75,11 @@ export async function createImpact(
     fields,
     against: form.against,
     name: form.name ?? file.fileName ?? 'configuration.zip',
-    question: { occasion: form.occasion, day },
+    question: {
+      occasion: form.occasion,
+      day,
+      mayReadSecrets: hasPermission(context.caller, 'secrets.read'),
+    },
     expected: await countPolicies(context, day),
     shard: HOME_SHARD,
     after: 0,

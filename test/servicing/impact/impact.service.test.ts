@@ -20,6 +20,8 @@ import { addDatabases, boundDatabase, poolBinding, prepareDatabases } from '../.
 import { type ArchiveFiles, archiveOf, motorWithoutPapers } from '../../support/examples.ts'
 import { faultyDatabase } from '../../support/faulty-database.ts'
 import { type Motor, motorTenant, plainYear } from '../../support/motor.ts'
+import { madeToken } from '../../support/test-tokens.ts'
+import { withPlugins } from '../../support/with-plugins.ts'
 
 const REGION_FACTOR = 'products/private_motor/policy/tables/region_factor.csv'
 const POLICIES = 14
@@ -379,5 +381,53 @@ describe('an impact', () => {
   it('returns 403 without the permission', async () => {
     const { status } = await callApi('GET', '/impacts', { token: motor.token })
     expect(status).toBe(403)
+  })
+
+  it('gives the scripts of its archive no secret, unless the account that sent it has secrets.read', async () => {
+    const { tenantLocator } = motor
+    await callOk('POST', `/resource/${tenantLocator}/secrets`, {
+      token,
+      body: { name: 'vault 1', staticName: 'vault', secret: { pin: 'geheim-4711' } },
+    })
+    await callOk('POST', `/resource/${tenantLocator}/groups`, {
+      token,
+      body: { name: 'g1', selectionStartTime: '2020-01-01T00:00:00Z', resourceNames: ['vault 1'] },
+    })
+    // Written backwards, no text of the answer is the secret, so nothing masks it.
+    const getUnderwritingResult = `exports.getUnderwritingResult = () => {
+  throw new Error([...socotraApi.getSecret('vault', 'pin')].reverse().join(''))
+}`
+    const files = withPlugins({ getUnderwritingResult }, changed)
+    const { id } = (
+      await callOk<{ items: { id: string; username: string }[] }>(
+        'GET',
+        '/account/v1/accounts/list?extended=true',
+        { token },
+      )
+    ).items.find(({ username }) => username === 'anna.admin')!
+    const reasonOf = async (permissions: readonly string[]): Promise<unknown> => {
+      const limited = await madeToken({
+        accountLocator: id,
+        accountType: 'account.tenant.admin',
+        permissions,
+        tenantLocator,
+      })
+      const { impact } = await callOk<ImpactCreateResponse>('POST', '/impacts', {
+        token: limited,
+        body: formOf({}, files),
+      })
+      const { totals } = await until(impact!.locator, 'finished')
+      return totals.reasons
+    }
+    const count = policies.length
+    expect(await reasonOf(['impacts.write', 'impacts.read'])).toEqual([
+      {
+        what: "new: Plugin getUnderwritingResult reads the secret 'vault'. Scripts of an archive that is not deployed may do so only if the account that sends it has the permission secrets.read.",
+        policies: count,
+      },
+    ])
+    expect(await reasonOf(['impacts.*', 'secrets.read'])).toEqual([
+      { what: expect.stringContaining('1174-mieheg'), policies: count },
+    ])
   })
 })
