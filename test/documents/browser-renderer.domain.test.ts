@@ -38,6 +38,12 @@ const REFRESHES = [
   '<bindery-footer><meta http-equiv="refresh" content="0;url=ADDRESS"></bindery-footer>',
 ]
 
+/** The sheets of the document are repeated in header and footer, and a browser ends each of these before the `<meta>`. */
+const IN_SHEETS = [
+  '<stylesheet><meta http-equiv="refresh" content="0;url=ADDRESS"></style><bindery-footer>x</bindery-footer>',
+  '<style></style ><meta http-equiv="refresh" content="0;url=ADDRESS"></style><bindery-footer>x</bindery-footer>',
+]
+
 /** Each has a tag whose end is not at its first `>`, or that has a quote outside of a value. */
 const LOADS = [
   '<html a=">"><img src="ADDRESS">',
@@ -115,6 +121,12 @@ test('the request keeps meta elements about the document and replaces those that
   expect(shown.replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, '')).toBe(
     `${about}<!-- <link> -->text`,
   )
+})
+
+test.each(IN_SHEETS)('header and footer repeat no element that instructs the browser: %s', html => {
+  const { footerTemplate } = browserRequest(html, pageOf()).pdfOptions
+  expect(footerTemplate).toContain('>x</div>')
+  expect(footerTemplate).not.toMatch(/<meta/i)
 })
 
 test('style elements that never end are scanned in linear time', () => {

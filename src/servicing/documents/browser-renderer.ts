@@ -63,7 +63,7 @@ const withContentPolicy = (html: string): string =>
   withoutRefresh(html).replace(BEGINNING, start => start + OWN_CONTENT_ONLY)
 
 /** Also matches a block that does not end. Otherwise the search would scan from each beginning to the end of the text. */
-const STYLE = /<style[\s\S]*?(?:(<\/style>)|$)/gi
+const STYLE = /<style(?=[\s/>])[\s\S]*?(?:(<\/style>)|$)/gi
 
 /** The browser renders header and footer as separate pages, so they need the document's style sheets and margins. */
 function marginTemplate(html: string, content: string | undefined, { margins }: Paper): string {
@@ -71,7 +71,9 @@ function marginTemplate(html: string, content: string | undefined, { margins }: 
   const numbered = (content ?? '')
     .replaceAll(emptyElement(PAGE_NUMBER_TAG), '<span class="pageNumber"></span>')
     .replaceAll(emptyElement(PAGE_COUNT_TAG), '<span class="totalPages"></span>')
-  return `${sheets}<div style="width:100%;font-size:12pt;padding:0 ${margins.right}pt 0 ${margins.left}pt">${withoutRefresh(numbered)}</div>`
+  const div = `<div style="width:100%;font-size:12pt;padding:0 ${margins.right}pt 0 ${margins.left}pt">${numbered}</div>`
+  // A browser ends a sheet earlier, at `</style >`. What follows is then not part of it.
+  return withoutRefresh(sheets + div)
 }
 
 /** The browser accepts px, in, cm and mm, but no points. */
