@@ -391,6 +391,46 @@ describe('ending tokens', () => {
     expect(await callOk('GET', `/auth/users/${locator}/tokens`, { token: boss })).toEqual([])
   })
 
+  it.each([
+    ['its deletion', 'DELETE', '/auth/users/LOCATOR/tokens/stolen'],
+    ['a revocation', 'POST', '/auth/users/LOCATOR/revoke'],
+    ['disabling its account', 'PATCH', '/account/v1/accounts/LOCATOR/disable'],
+    ['deleting its account', 'DELETE', '/account/v1/accounts/LOCATOR'],
+  ])(
+    'rejects changes of accounts and tokens after %s, even in an isolate that still trusts the token',
+    async (_, method, path) => {
+      const call = mounted(accountRoutes)
+      const username = `owner-${next()}`
+      const locator = await people.add(username, 'account.tenant.admin')
+      const body = wanted({ name: 'stolen', permissions: ['users.*'] })
+      const authorization = (await make(body, await people.token(username))).body
+      const send = async (to: string, sent: object) => {
+        const headers = { authorization, 'content-type': 'application/json' }
+        const { status, text } = await call('POST', to, { headers, body: JSON.stringify(sent) })
+        return [status, text.includes('unauthenticated')]
+      }
+      const addRobot = (name: string) =>
+        send('/account/v1/account', { username: name, name, email: 'r@example.com', type: 'service' })
+      const addToken = () =>
+        send('/auth/users/tokens', wanted({ permissions: ['users.read'], expiresAt: inDays(1) }))
+      expect(await addRobot(`before-${username}`)).toEqual([200, false])
+      await callOk(method, path.replace('LOCATOR', locator), { token: boss })
+      expect(await addRobot(`after-${username}`)).toEqual([401, true])
+      // 409 where the account itself is closed, which is found first.
+      expect([401, 409]).toContain((await addToken())[0])
+      const robots = await people.database
+        .prepare(`select username from account where username like '%-' || ?`)
+        .bind(username)
+        .all()
+      expect(robots.results).toEqual([{ username: `before-${username}` }])
+      const tokens = await people.database
+        .prepare('select name from auth_token where account_locator = ? and name <> ?')
+        .bind(locator, body.name)
+        .all()
+      expect(tokens.results).toEqual([])
+    },
+  )
+
   it('publishes a revocation by a timer if the request that revoked was interrupted', async () => {
     const locator = await people.add('cut', 'account.tenant.employee')
     const token = await people.token('cut')

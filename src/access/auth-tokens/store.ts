@@ -19,6 +19,8 @@ export type FoundToken = {
   /** Only for tokens of administration accounts. */
   readonly tenants?: readonly string[]
   readonly expiresAt: number
+  /** Absent for a token of an administration account, which cannot change accounts. */
+  readonly tokenLocator?: Uuid
 }
 
 /** Also returns undefined when the account is deleted or disabled. */
@@ -38,6 +40,8 @@ export async function findToken(
         source: accounts.source,
         permissions: authTokens.permissions,
         expiresAt: authTokens.expiresAt,
+        // D1 returns columns by name, and the account has a locator too.
+        tokenLocator: sql<Uuid>`${authTokens.locator}`.as('token_locator'),
       })
       .from(authTokens)
       .innerJoin(accounts, eq(accounts.locator, authTokens.accountLocator))
