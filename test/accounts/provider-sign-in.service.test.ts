@@ -163,6 +163,7 @@ describe('an ID token', () => {
     ['without a time of issue', { claims: { iat: null } }, /'iat'/],
     ['without an end', { claims: { exp: null } }, /'exp'/],
     ['without a subject', { claims: { sub: '' } }, /'sub'/],
+    ['whose subject has half of a surrogate pair', { claims: { sub: 'ann\ud800' } }, /'sub'/],
     ['with a nonce that nobody sent', { claims: { nonce: 'of a browser' } }, /'nonce'/],
     ['for access', { header: { typ: 'at+jwt' } }, /it is not an ID token/],
     ['for signing out', { claims: { events: {} } }, /it is not an ID token/],

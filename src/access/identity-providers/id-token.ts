@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import { unauthenticated } from '../../kernel/errors.ts'
+import { isStorable } from '../../kernel/text.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import { providerKeys } from './discovery.ts'
 
@@ -82,8 +83,9 @@ export async function verifyIdToken(
     throw invalidIdToken(reasonOf(problem))
   })
   const { sub, aud, azp } = payload
-  if (typeof sub !== 'string' || sub === '' || sub.length > 255)
-    throw invalidIdToken("'sub' must be 1 to 255 characters")
+  // Two texts that a database stores as one would be one account.
+  if (typeof sub !== 'string' || sub === '' || sub.length > 255 || !isStorable(sub))
+    throw invalidIdToken("'sub' must be 1 to 255 characters, without NUL and half of a surrogate pair")
   if (azp !== undefined && azp !== clientId) throw invalidIdToken("'azp' names another client")
   if (Array.isArray(aud) && aud.length > 1 && azp === undefined)
     throw invalidIdToken("it has several audiences and no 'azp'")
