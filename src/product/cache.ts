@@ -320,6 +320,7 @@ const VERSION = statement(build =>
 export const versionQuery = (database: Database, version: number | undefined) =>
   version === undefined ? database.bind(LATEST_VERSION, {}) : database.bind(VERSION, { version })
 
+/** Selects all versions, in no particular order. For a batch with other queries. */
 export const allVersionsQuery = (database: Database) => database.build.select().from(configurationVersions)
 
 /** In commit order. */
@@ -339,5 +340,6 @@ export const addVersionsQuery = (database: Database, rows: readonly VersionRow[]
       .onConflictDoNothing({ target: configurationVersions.version }),
   )
 
+/** Builds queries that insert versions, or replace those with the same number: a repair changes the hash of a version. */
 export const putVersions = (database: Database, rows: readonly VersionRow[]): Query[] =>
   putRows(database, configurationVersions, rows)

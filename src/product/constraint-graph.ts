@@ -40,6 +40,7 @@ export function constraintGraph(
   ])
 }
 
+/** The graph of the policyholder's fields, whose governing fields are always fields of the policyholder. */
 export const policyholderGraph = (fields: readonly FieldDefinition[]): ConstraintGraph =>
   graphOf([scopeOf('policyholder', 'policyholder', fields)])
 

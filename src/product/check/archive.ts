@@ -21,6 +21,10 @@ type Folder = { readonly names: string[]; readonly folders: Map<string, Folder> 
 
 const newFolder = (): Folder => ({ names: [], folders: new Map() })
 
+/**
+ * Indexes the files by path and folder. Names and folders are listed in the order of the paths, so the folder `a-b` comes before
+ * `a`.
+ */
 export function indexFiles(files: readonly ArchiveFile[], report: ArchiveReport): Archive {
   const byPath = new Map(files.map(file => [file.path, file]))
   const paths = [...byPath.keys()].sort()

@@ -121,6 +121,10 @@ export function checkBootstrapTemplates(
   }
 }
 
+/**
+ * Lists the tables of the bootstrap, for the checks of their contents, and marks their files as part of the configuration. Their
+ * bytes are not unpacked yet.
+ */
 export const bootstrapTables = (
   bootstrap: Bootstrap | undefined,
   archive: Archive,

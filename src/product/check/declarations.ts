@@ -325,6 +325,10 @@ const LARGEST_AMOUNT = 10_000
 
 type CustomEventFile = NonNullable<z.infer<typeof customEventDeclarations>[number]>
 
+/**
+ * Compiles custom events (resources brief 8.3), in the order of config.json. If a type is repeated, which is reported, the last one
+ * counts.
+ */
 export function compileCustomEvents(
   declared: readonly (CustomEventFile | undefined)[],
   productNames: readonly string[],

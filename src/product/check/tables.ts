@@ -11,6 +11,11 @@ type Tables = {
   ofTenant: Map<string, LookupTable>
 }
 
+/**
+ * Reads the CSV files of each product's `tables` folder; the name of a table is its file name without `.csv`. Reports unreadable
+ * tables as errors, and tables of one name that differ between products as a warning. An unreadable table is replaced by an empty
+ * one.
+ */
 export function readTables(productNames: readonly string[], archive: Archive): Tables {
   const tables: Tables = { byProduct: new Map(), ofTenant: new Map() }
   for (const product of productNames) {

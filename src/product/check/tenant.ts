@@ -19,6 +19,8 @@ export const fieldsFile = z.strictObject({
     { name: 'email', type: 'email', searchable: true },
   ]),
 })
+
+/** Returns the schema of a dictionary by its root value: the list alone, or an object with `fields`. */
 export const dictionaryFile = (root: unknown): z.ZodType<FieldFiles | z.infer<typeof fieldsFile>> =>
   Array.isArray(root) ? fieldList : fieldsFile
 
@@ -110,12 +112,20 @@ export const rolesShape = z.record(
 
 const NO_TABLES = { hasTable: (): boolean => false, tableNames: [] }
 
+/**
+ * Compiles the fields of payments from payment/payment.json. Without the file, payments have no fields. Look-up fields are
+ * reported, because no table is available to them.
+ */
 export function compilePaymentFields({ take, report: archive }: Archive): FieldDefinition[] {
   const decoded = decodeFile(take('payment/payment.json'), fieldsFile, archive)
   if (decoded === undefined) return []
   return compileFields(decoded.value.fields, 'payment', decoded.report.at('fields'), NO_TABLES)
 }
 
+/**
+ * Compiles the fields of policyholders. A missing file is a warning, and policyholders then have no fields. Look-up fields are
+ * reported, because no table is available to them.
+ */
 export function compilePolicyholderFields({ take, report: archive }: Archive): FieldDefinition[] {
   const path = 'policyholder/policyholder.dictionary.json'
   const file = take(path)
@@ -149,6 +159,10 @@ function compileRoles({ take, report }: Archive): Pick<Configuration, 'roles' | 
   }
 }
 
+/**
+ * Compiles roles.json and test_users.json. A repeated name of a user is an error, and the last one counts; an unknown role is a
+ * warning.
+ */
 export function compileTestUsers(
   archive: Archive,
 ): Pick<Configuration, 'testUsers' | 'roles' | 'rolePermissions'> {

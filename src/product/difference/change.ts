@@ -86,6 +86,7 @@ export const makeChange = (place: Place, detail: string): Change => ({ ...place,
 export const valueChanges = (place: Place, what: string, from: unknown, to: unknown): Change[] =>
   sameText(from, to) ? [] : [makeChange(place, `${what}: ${formatValue(from)} becomes ${formatValue(to)}`)]
 
+/** Adds the effect on policies in force. `why` is a sentence that explains it. */
 export const withInForce = (change: Change, effect: 'breaks' | 'binds', why: string): Change => ({
   ...change,
   inForce: { effect, why },

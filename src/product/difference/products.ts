@@ -29,6 +29,10 @@ import { templateChanges } from './templates.ts'
 
 type Properties = { readonly [name: string]: unknown }
 
+/**
+ * Compares everything of a product that exists in both configurations, including rates, tables and plugins. The changes are not in
+ * display order.
+ */
 export function productChanges(old: ProductDefinition, now: ProductDefinition): Change[] {
   const { name: product } = old
   const folder = folderOf(product)

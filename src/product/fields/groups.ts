@@ -89,6 +89,7 @@ export function changeFields(
 /** The groups that exist in any of several spans of time: the name of the field, by locator. */
 export type GroupsOverTime = ReadonlyMap<string, string>
 
+/** Collects the groups of all spans. A group that continues from one span to the next keeps its locator. */
 export const groupsOverTime = (stretches: readonly FieldData[]): GroupsOverTime =>
   new Map(stretches.flatMap(({ groups }) => groups.map(({ locator, fieldName }) => [locator, fieldName])))
 

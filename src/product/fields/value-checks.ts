@@ -37,9 +37,11 @@ type DateBound = {
   readonly within?: Instant
 }
 
+/** Whether the value is before the bound. Reads `at`, which needs the calendar, only if `within` does not decide. */
 export const isTooEarly = (value: Instant, bound: DateBound): boolean =>
   (bound.within === undefined || value < bound.within) && value < bound.at
 
+/** Whether the value is after the bound. Reads `at`, which needs the calendar, only if `within` does not decide. */
 export const isTooLate = (value: Instant, bound: DateBound): boolean =>
   (bound.within === undefined || value > bound.within) && value > bound.at
 

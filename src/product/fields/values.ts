@@ -180,6 +180,7 @@ export type FieldErrors = {
   fieldGroupErrors: FieldGroupError[]
 }
 
+/** Returns the problems of one record's fields, as responses list them. No arguments but an empty list mean none. */
 export const fieldErrors = (errors: FieldError[], fieldGroupErrors: FieldGroupError[] = []): FieldErrors => ({
   hasErrors: errors.length > 0 || fieldGroupErrors.length > 0,
   errors,

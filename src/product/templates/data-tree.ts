@@ -20,6 +20,7 @@ export const TEMPLATE_READERS = [
 ] as const
 export type TemplateReader = (typeof TEMPLATE_READERS)[number]
 
+/** All kinds of documents: a snippet or a template that no kind names may be used by any of them. */
 export const DOCUMENT_READERS: readonly TemplateReader[] = TEMPLATE_READERS.filter(one =>
   one.endsWith('Document'),
 )

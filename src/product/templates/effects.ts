@@ -43,6 +43,7 @@ export function settledEffects(effects: RatingEffects): RatingEffects {
   return { ...effects, premium: { ...set, exact: set.exact?.plus(added) ?? added } }
 }
 
+/** Returns a new record of effects, which the filters of one rendering change. */
 export function noEffects(): RatingEffects {
   return { premium: {}, technicalPremium: {}, commissions: [], fees: [], notes: [] }
 }
@@ -259,6 +260,7 @@ const TIME_SEPARATOR = '\u001d'
 export const lookUpKey = (keys: readonly string[], column: string | undefined): string =>
   keys.join(KEY_SEPARATOR) + (column === undefined ? '' : COLUMN_SEPARATOR + column)
 
+/** Reads the text that `lookUpKey` writes. The time that a plugin specifies is left out; `readDatedKey` returns it. */
 export function readLookUpKey(text: string): {
   readonly keys: string[]
   readonly column: string | undefined

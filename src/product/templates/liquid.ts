@@ -44,6 +44,7 @@ export const CALENDAR: Calendar = {
   startOfDay,
 }
 
+/** Whether the text is a currency code in upper case, such as `EUR`. */
 export const isCurrency = (code: string): boolean => currencyCode(code) !== undefined
 
 export type CompiledTemplate = Compiled<TemplateEnvironment, RatingEffects>

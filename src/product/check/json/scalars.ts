@@ -140,6 +140,7 @@ export const caseInsensitiveEnum = <const Words extends readonly [string, ...str
 export const listOrSingle = <List extends z.ZodType>(schema: List) =>
   z.preprocess(value => (value === undefined || Array.isArray(value) ? value : [value]), schema)
 
+/** A list of texts, or a single text in its place. Leaves out invalid entries, which are reported. */
 export const textList = withKeywords(
   listOrSingle(z.array(text.optional()).transform(values => values.filter(value => value !== undefined))),
   { anyOf: [SCALAR, { type: 'array', items: SCALAR }] },

@@ -13,6 +13,10 @@ export type BootstrapPaths = (type: ResourceType, staticName: string) => readonl
 /** Returns the type of a file of the archive; undefined if it is neither PDF nor HTML. Unpacks each file once. */
 export type DocumentTypes = (path: string) => DocumentType | undefined
 
+/**
+ * Returns a function that reads the types of the archive's files. It marks each file as part of the configuration. The archive must
+ * have the file.
+ */
 export function documentTypes({ take }: Archive): DocumentTypes {
   const types = new Map<string, DocumentType | undefined>()
   return path => {

@@ -25,6 +25,7 @@ import { checkUniqueNames, type ValueReport } from '../report.ts'
 import { compileDocuments, type TemplateNames } from './documents.ts'
 import { checkSets } from './templates.ts'
 
+/** Compiles fees.json, in the order of the file. Without the file there are no fees. Repeated names are reported, and kept. */
 export function compileFees(path: string, archive: Archive): FeeDefinition[] {
   const decoded = decodeFile(archive.take(path), feesFile, archive.report)
   if (decoded === undefined) return []
@@ -138,6 +139,10 @@ function endReminders({ value, report }: Decoded<PolicyFile>): ProductDefinition
 /** Defaults for documents of endorsements, renewals (brief 5.1) and reinstatements (brief 1.6). */
 const WHEN_ACCEPTED = ['transaction', 'accept'] as const
 
+/**
+ * Compiles endorsements.json, in the order of the file. Without the file there are none. Repeated names are reported, and kept.
+ * `templates` are those that documents may name.
+ */
 export function compileEndorsements(
   path: string,
   archive: Archive,

@@ -48,6 +48,10 @@ const SWAPPED: Readonly<Record<Comparison, Comparison>> = {
   '>=': '<=',
 }
 
+/**
+ * Splits a path by a condition and reports mistakes in it. Changes `path` itself, so pass a fork to keep the original. A condition
+ * with filters may hold or fail, with the same result wherever the path tests it again.
+ */
 export function splitBy(condition: FilteredValue, path: Path, evaluation: Evaluation): Split {
   const { initial, filters } = condition
   if (filters.length === 0) return split(initial, path, evaluation)

@@ -42,6 +42,10 @@ export function reportNeverOrdered(
   source.remark('textNotOrdered', other.begin, message)
 }
 
+/**
+ * Reports a field that is compared with a text or number that is none of its values. All values of the field count, even those that
+ * the path excludes. A field without a known list of values is not reported.
+ */
 export function reportNeverHolds(
   value: Extract<Value, { is: 'data' }>,
   subject: Expression,
@@ -62,6 +66,7 @@ const MOST_LISTED = 12
 const joinFirstWords = (words: readonly string[]): string =>
   words.slice(0, MOST_LISTED).join(', ') + (words.length > MOST_LISTED ? ', …' : '')
 
+/** Reports a field of texts or numbers that is compared with `true` or `false`, which it never equals. */
 export function reportFieldAsFlag(value: Value, other: Expression, { source }: Evaluation): void {
   if (value.is !== 'data') return
   const { node } = value

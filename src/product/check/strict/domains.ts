@@ -83,6 +83,7 @@ const keysOf = ({ columns, rows }: LookupTable, name: string): string[] => {
   return rows.map(row => row[column]!)
 }
 
+/** Whether nothing remains, neither a value nor its absence: a path with such a domain is never taken. */
 export const isEmpty = (domain: Domain): boolean => !domain.canBeAbsent && !canHaveValue(domain)
 
 /** Whether the domain contains any value. */
@@ -97,6 +98,7 @@ export function onlyAbsent(domain: Domain): Domain {
   return { kind: 'anything', canBePresent: false, canBeAbsent }
 }
 
+/** The part of the domain with a value; empty if it has none. */
 export const onlyPresent = (domain: Domain): Domain => ({ ...domain, canBeAbsent: false })
 
 /** The union of both domains; the order of words is kept. */
@@ -126,6 +128,7 @@ const asNumber = (value: Literal): number | undefined => {
 /** A number as the arithmetic of templates reads it (packages/liquid/values.ts). */
 const NUMBER = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)\s*$/
 
+/** Whether arithmetic of templates reads the text as a number: blanks around it and a sign are accepted, an exponent is not. */
 export const isNumeric = (text: string): boolean => NUMBER.test(text)
 
 /** Compares as templates do: numbers by value, even if they are text. */
@@ -170,6 +173,7 @@ export function splitByComparison(
   }
 }
 
+/** Returns the numbers `x` for which `x operator number` holds. */
 export function intervalOf(operator: Exclude<Comparison, '!='>, number: number): Interval {
   if (operator === '==') return { low: number, high: number, isLowOpen: false, isHighOpen: false }
   if (operator === '<' || operator === '<=')
@@ -196,6 +200,10 @@ function snapToGrid(interval: Interval, step: number | undefined): Interval {
   }
 }
 
+/**
+ * Returns the numbers that are in both lists of intervals, neither sorted nor joined. With a `step`, moves finite ends inwards to
+ * multiples of it and closes them.
+ */
 export function intersection(
   a: readonly Interval[],
   b: readonly Interval[],
@@ -213,6 +221,9 @@ export function intersection(
   )
 }
 
+/**
+ * Returns the numbers of `a` that are in no interval of `b`. With a `step`, the ends are multiples of it, as for `intersection`.
+ */
 export function difference(
   a: readonly Interval[],
   b: readonly Interval[],

@@ -21,6 +21,10 @@ type Filtering = (input: Value, args: readonly Value[], call: Call) => Value
 
 type Call = { readonly filter: AppliedFilter; readonly path: Path; readonly known: Knowledge }
 
+/**
+ * Returns the result of a filter, as far as it is known. Reports a filter that has no effect in this kind of template, and marks
+ * the fields of a record that is used as a whole.
+ */
 export function applyFilter(
   input: Value,
   filter: AppliedFilter,

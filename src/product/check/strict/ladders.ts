@@ -28,6 +28,10 @@ type Ladder = {
   readonly name: string
 }
 
+/**
+ * Reports gaps, overlaps and branches that are never taken, if the choice is a ladder of 2 to 100 branches. Reports a gap that
+ * leaves a variable or the premium unset; any other gap only if it is at most 1 wide and not the only uncovered range.
+ */
 export function checkLadder(choice: Choice, path: Path, evaluation: Evaluation): void {
   const ladder = ladderOf(choice, path, evaluation)
   if (!ladder) return

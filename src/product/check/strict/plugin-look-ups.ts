@@ -14,6 +14,10 @@ type Wrapper = { readonly table: number; readonly key: number }
 /** The arguments of `socotraApi.tableLookup(version, table, key)`. */
 const OWN: Wrapper = { table: 1, key: 2 }
 
+/**
+ * Finds look-ups whose table is a literal, in the order of the script. `key` is undefined if it is not a literal. `offset` is that
+ * of the table's name in the script.
+ */
 export function lookUpsOf(program: ScriptNode): ScriptLookUp[] {
   const wrappers = wrappersOf(program)
   const found: ScriptLookUp[] = []

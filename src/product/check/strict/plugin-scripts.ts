@@ -67,6 +67,7 @@ export function* nodesOf(program: ScriptNode): Generator<ScriptNode> {
   }
 }
 
+/** Whether the node is a function; methods have one as their value. */
 export const isFunction = ({ type }: ScriptNode): boolean =>
   type === 'FunctionDeclaration' || type === 'FunctionExpression' || type === 'ArrowFunctionExpression'
 

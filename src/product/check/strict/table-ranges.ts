@@ -41,6 +41,7 @@ function boundOf(cell: string, none: number): number | undefined {
   return isNumeric(cell) ? Number(cell) : undefined
 }
 
+/** Reports gaps and overlaps of a table's ranges, and ranges that end before they begin. Tables without ranges are not reported. */
 export function checkRanges(table: LookupTable, alarm: TableAlarm): void {
   for (const { ranges, of } of rangesOf(table)) if (ranges.length > 1) checkGroup(ranges, of, alarm)
 }
