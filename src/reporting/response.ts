@@ -11,6 +11,7 @@ import { totalLines } from './totals.ts'
 /** The maximum in a response. Files contain all. */
 const MOST_TOTALS = 1_000
 
+/** Returns a report without columns, totals and files, as lists contain it. Its parameters have times in milliseconds, as text. */
 export function summaryResponse(report: Report): contract.ReportSummaryResponse {
   const { locator, name, state, parameters, knownAt, scheduleLocator, totals } = report
   return {
@@ -38,6 +39,10 @@ const shownParameters = ({ from, to, at, ...others }: Report['parameters']): Rec
   ...others,
 })
 
+/**
+ * Returns a report with all properties. `zone` is the time zone in which days are shown. `totalsCompleted` is false if it has more
+ * than 1,000 totals; files contain them all.
+ */
 export function statusResponse(
   report: Report,
   layout: Layout,

@@ -38,6 +38,10 @@ const MOST_SCHEDULES = 50
 // A timer stands for the next time of each schedule. The report that it starts is committed together with the timer of the time
 // after it.
 
+/**
+ * Creates a schedule; its first report starts at the next time of the calendar. Checks the parameters as if the report began now.
+ * Rejects with 409 if the tenant has 50 schedules.
+ */
 export async function createSchedule(
   context: RequestContext,
   { reportName, parameters = {}, calendar }: contract.ReportScheduleRequest,
@@ -90,6 +94,7 @@ const timerOf = ({ locator, nextAt }: Pick<store.Schedule, 'locator' | 'nextAt'>
   payload: {},
 })
 
+/** Lists all schedules, oldest first: at most 50. One round trip. */
 export async function listSchedules(context: RequestContext): Promise<contract.ReportScheduleResponse[]> {
   requireBooks(context)
   const database = homeDatabase(context)
@@ -105,6 +110,7 @@ async function scheduleAt(context: RequestContext, text: string): Promise<store.
   return rows[0] as store.Schedule
 }
 
+/** Removes a schedule. Reports that it has started remain. Rejects with 404 if there is none. */
 export async function removeSchedule(context: RequestContext, text: string): Promise<void> {
   requireBooks(context)
   const database = homeDatabase(context)

@@ -51,6 +51,7 @@ const MOST_REPORTS = 500
 /** The maximum at a time, because each goes over the whole book. */
 const MOST_RUNNING = 4
 
+/** Returns a kind of report. Throws 404 for an unknown name; the message lists all names. */
 export function kindNamed(name: string): ReportKind {
   const names = REPORT_KINDS.map(one => one.name)
   const found = REPORT_KINDS.find(one => one.name === name)
@@ -61,6 +62,7 @@ export function kindNamed(name: string): ReportKind {
   )
 }
 
+/** Lists all kinds of reports with what requests may ask of them. The same for every tenant. */
 export const listKinds = (): contract.ReportKindResponse[] =>
   REPORT_KINDS.map(kind => ({
     name: kind.name,
@@ -92,6 +94,7 @@ export async function startReport(
 export const locatorIn = (earlier: JsonAnswer | AnswerBySubject | undefined): Uuid | undefined =>
   earlier && (isBySubject(earlier) ? earlier.subject : JSON.parse(earlier.text).locator)
 
+/** The stored response of a request that creates a report or schedule: only its locator. A repeat reads the record again. */
 export const answerOf = (locator: Uuid): JsonAnswer => jsonAnswer({ locator })
 
 /** Further changes that are committed with a report. */
@@ -199,6 +202,10 @@ export async function listReports(
   }
 }
 
+/**
+ * Returns a report in its present state, with at most 1,000 totals and the addresses of its files. Rejects with 404 an unknown
+ * locator, and with 400 a report with columns that the newest configuration no longer has.
+ */
 export async function readReport(
   context: RequestContext,
   text: string,
@@ -219,6 +226,7 @@ export async function layoutFor(
   return { layout: layoutOf(kindNamed(name), parameters, { configuration, timeZone: zone, knownAt }), zone }
 }
 
+/** Returns the report with the locator that a request sends. Throws 404 if there is none. One round trip. */
 export async function reportAt(context: RequestContext, text: string): Promise<store.Report> {
   const { locator, shard } = recordPlace(context, text, 'report')
   const database = homeDatabase(context)
@@ -234,6 +242,9 @@ export async function pauseReport(context: RequestContext, text: string): Promis
   await callObject(calls, () => reportObject(env, tenant, locator).halt())
 }
 
+/**
+ * Continues a report that is paused or ended with an error, after the last portion that it stored. Rejects other states with 409.
+ */
 export async function resumeReport(context: RequestContext, text: string): Promise<void> {
   const { locator } = await change(context, text, 'resume', 'running')
   wakeLater(context, locator)
@@ -300,6 +311,7 @@ export async function removeReport(context: RequestContext, text: string): Promi
   await unlessRepeated(context, database, remove, () => {})
 }
 
+/** Builds the queries of one audit entry about a report or schedule. `action` and `name`, that of its kind, are its details. */
 export const auditOf = (context: RequestContext, subject: Uuid, action: string, name: string): Query[] =>
   auditRows(homeDatabase(context), context, HOME_SHARD, [
     { action: 'reports.create', subject, details: { action, name } },
@@ -312,6 +324,7 @@ const wakeLater = (context: RequestContext, locator: Uuid): void =>
     ),
   )
 
+/** Makes the report's object continue with the next portion. Returns before it has. */
 export async function wakeReport({ env, tenant, calls }: TenantPlace, report: Uuid): Promise<void> {
   const shard = shardName(tenant, HOME_SHARD)
   await callObject(calls, () => reportObject(env, tenant, report).wake(shard, report))

@@ -25,6 +25,7 @@ export const notBegun = () => ({
 })
 export type Schedule = Omit<typeof reportSchedules.$inferSelect, 'locator'> & { locator: Uuid }
 
+/** Selects no row if there is no such report. */
 export const reportQuery = ({ build }: Database, locator: Uuid) =>
   build.select().from(reports).where(eq(reports.locator, locator))
 
@@ -65,12 +66,14 @@ export const showingHoldersQuery = ({ build }: Database, until: number) =>
 export const newReportQueries = (database: Database, report: Report): Query[] =>
   insertRows(database, reports, [report])
 
+/** Changes only the given properties, and nothing if the report is gone. */
 export const changeReportQuery = (
   { build }: Database,
   locator: Uuid,
   changes: Partial<Omit<Report, 'locator'>>,
 ): Query => build.update(reports).set(changes).where(eq(reports.locator, locator))
 
+/** Deletes the row only. `deleteReportFiles` deletes the files. */
 export const removeReportQuery = ({ build }: Database, locator: Uuid): Query =>
   build.delete(reports).where(eq(reports.locator, locator))
 
@@ -97,6 +100,7 @@ export const roomGuard = (most: number, running: number): Guard =>
     sql`(select count(*) < ${most} and coalesce(sum(${reports.state} = 'running'), 0) < ${running} from ${reports})`,
   )
 
+/** Selects one row: the number of all reports, and of the running ones. */
 export const countsQuery = ({ build }: Database) =>
   build
     .select({

@@ -18,6 +18,9 @@ export const REPORT_TRANSITIONS: TransitionTable<ReportAction, ReportState> = {
   stop: { from: ['running'], to: 'error', past: 'stopped by an error' },
 }
 
+/**
+ * Throws 409 if the report's state does not allow the action (REPORT_TRANSITIONS); the message lists the actions that it allows.
+ */
 export const assertReportAllows = (locator: string, state: ReportState, action: ReportAction): void =>
   assertAllowed(REPORT_TRANSITIONS, `Report ${locator}`, state, action)
 

@@ -13,6 +13,7 @@ export type Totals = {
   readonly groups: Record<string, { lines: number; sums: Sums }>
 }
 
+/** Returns new totals, to which `addToTotals` adds lines. */
 export const noTotals = (): Totals => ({ lines: 0, groups: {} })
 
 const MOST_GROUPS = 4_000

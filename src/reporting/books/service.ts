@@ -20,6 +20,7 @@ import { summarizePortion } from './summaries.ts'
 const MOST_PORTIONS = 3
 const MOST_BALANCES = 10_000
 
+/** Throws 503 `tenantBehind`, with a retry after 60 s, while the tenant's databases lack the tables of the books. */
 export function requireBooks({ tenant }: RequestContext): void {
   if (tenant.keepsBooks) return
   const message = "The tenant's databases are not migrated to keep books yet; try again later."
@@ -32,6 +33,10 @@ const shardsOf = (context: RequestContext) =>
     database: shardDatabase(context.env, context.tenant, shard, context.calls),
   }))
 
+/**
+ * Returns how far the books of all shards have progressed. The closed time is the earliest of all shards. One round trip for each
+ * shard, in parallel.
+ */
 export async function readBooks(context: RequestContext): Promise<contract.BooksResponse> {
   requireBooks(context)
   const states = await Promise.all(

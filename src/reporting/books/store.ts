@@ -13,15 +13,18 @@ export const NO_BOOKS: BooksState = {
   broughtInAt: null,
 }
 
+/** Selects the state of a shard's books; no row means NO_BOOKS. */
 export const booksQuery = ({ build }: Database) => build.select().from(books)
 
 /** Selects the number of rows in the journal. Rows are numbered from 1 and never deleted, so none need to be counted. */
 export const rowsQuery = ({ build }: Database) =>
   build.select({ rows: sql<number>`coalesce(max(${journalRows.id}), 0)` }).from(journalRows)
 
+/** Selects closed periods from the home shard, newest first, at most 1,000. */
 export const closingsQuery = ({ build }: Database) =>
   build.select().from(bookClosings).orderBy(desc(bookClosings.until)).limit(1_000)
 
+/** Selects the period that ends at exactly this time; none if no period does. */
 export const closingOfQuery = ({ build }: Database, until: number) =>
   build.select().from(bookClosings).where(eq(bookClosings.until, until))
 
@@ -33,6 +36,7 @@ export const closeQuery = (database: Database, until: number): Query =>
     until,
   )
 
+/** Records a closed period. The batch fails if one with the same end exists. */
 export const newClosingQuery = ({ build }: Database, closing: typeof bookClosings.$inferInsert): Query =>
   build.insert(bookClosings).values(closing)
 
@@ -82,6 +86,7 @@ export const summaryGuard = (to: number): Guard => ({
   holds: sql`coalesce((select summarized_to from books where id = 1), 0) = ${to}`,
 })
 
+/** Builds queries that delete all summaries of a shard, so that summarizing begins with the first row of the journal again. */
 export const forgetSummariesQueries = (database: Database): Query[] => [
   database.rawQuery('delete from book_summary'),
   database.rawQuery('update books set summarized_to = 0 where id = 1'),

@@ -26,6 +26,11 @@ type Change = {
   readonly line?: string
 }
 
+/**
+ * Returns the changes after the cursor as NDJSON. The last line has the next cursor, and `isCompleted` if no more changes are
+ * known. Rejects with 400 a malformed cursor, and with 409 one from before a restore. At most two round trips to D1 for each shard,
+ * one shard after the other.
+ */
 export async function exportChanges(
   context: RequestContext,
   { cursor: text }: ExportChangesQuery,

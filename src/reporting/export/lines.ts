@@ -11,9 +11,11 @@ import type * as store from './store.ts'
 /** A page ends before the line that would exceed this size, unless that line is its first. */
 export const LARGEST_PAGE_BYTES = 8 * 1024 * 1024
 
+/** Returns a policyholder as its response shows it. */
 export const holderLine = (holder: Policyholder): string =>
   lineOf('policyholder', policyholderResponse(holder))
 
+/** Returns a policy as text, or as an object if one of its lists is long, so that it is written piece by piece. */
 export function policyLine(record: PolicyToExport): Line {
   const line = { kind: 'policy', record }
   return isLong(line) ? line : JSON.stringify(line)
@@ -23,6 +25,9 @@ export function policyLine(record: PolicyToExport): Line {
 export const lengthOf = (line: Line): number =>
   typeof line === 'string' ? line.length : Number.POSITIVE_INFINITY
 
+/**
+ * Returns a disbursement with its amount as decimal text in major units. Nothing in it can be mistaken for the address of a file.
+ */
 export const disbursementLine = ({ amount, currency, ...one }: store.DisbursementRow): string =>
   withoutFileNames(
     lineOf('disbursement', { ...one, amount: toText(fromMinor(amount, currency as CurrencyCode)), currency }),
@@ -31,6 +36,7 @@ export const disbursementLine = ({ amount, currency, ...one }: store.Disbursemen
 export const auxDataLine = ({ locator, key, value, uiType }: store.AuxDataRow): string =>
   lineOf('auxData', { locator, key, value, uiType })
 
+/** Returns a note without the locator of the account that wrote it. */
 export const noteLine = ({ createdAt, accountLocator, ...note }: store.NoteRow): string =>
   lineOf('note', {
     ...note,
@@ -38,6 +44,7 @@ export const noteLine = ({ createdAt, accountLocator, ...note }: store.NoteRow):
     createdTimestamp: createdAt,
   })
 
+/** Returns a quick quote with its request and the stored response. Nothing in them can be mistaken for the address of a file. */
 export const quickQuoteLine = ({ locator, policyholderLocator, ...row }: store.QuickQuoteRow): string =>
   withoutFileNames(
     lineOf('quickQuote', {
@@ -50,6 +57,10 @@ export const quickQuoteLine = ({ locator, policyholderLocator, ...row }: store.Q
     }),
   )
 
+/**
+ * Returns an event with its data. `newerType` is null if its type has no newer name. Nothing in it can be mistaken for the address
+ * of a file.
+ */
 export const eventLine = (row: store.StoredEvent): string =>
   withoutFileNames(
     lineOf('event', {

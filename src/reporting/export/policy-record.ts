@@ -78,6 +78,10 @@ export type PolicyToExport = Omit<PolicyRecord, 'modifications' | 'exposures' | 
     readonly segmentCharges: readonly SegmentCharges[] | LongList<SegmentCharges>
   }
 
+/**
+ * Returns a policy as an export contains it. Price, costs of segments and holdbacks are those in force, and only of an issued
+ * policy.
+ */
 export function policyRecord(aggregate: PolicyAggregate, product: ProductDefinition): PolicyToExport {
   const { policy, quotes, endorsements, cancellations, reinstatements } = aggregate
   const bound = policy.issuedAt === undefined ? undefined : acceptedQuote(aggregate)

@@ -67,6 +67,7 @@ export async function exportPage(
   ])
 }
 
+/** Rejects with 503 a tenant without books; otherwise as in `changes.ts`. */
 export async function exportChanges(
   context: RequestContext,
   query: ExportChangesQuery,

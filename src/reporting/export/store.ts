@@ -46,6 +46,7 @@ export const policyLocatorsQuery = ({ build }: Database, after: number, most: nu
     .orderBy(asc(policies.locator))
     .limit(most)
 
+/** Selects policyholders after a locator, in the order of locators. */
 export const policyholdersQuery = ({ build }: Database, after: string, most: number) =>
   build
     .select()
@@ -54,6 +55,7 @@ export const policyholdersQuery = ({ build }: Database, after: string, most: num
     .orderBy(asc(policyholders.locator))
     .limit(most)
 
+/** Selects policyholders by locator, in no particular order. Leaves out those that do not exist. */
 export const namedPolicyholdersQuery = ({ build }: Database, locators: readonly string[]) =>
   build
     .select()
@@ -62,6 +64,7 @@ export const namedPolicyholdersQuery = ({ build }: Database, locators: readonly 
 
 export type DisbursementRow = typeof disbursements.$inferSelect
 
+/** Selects disbursements after a locator, in the order of locators. */
 export const disbursementsQuery = ({ build }: Database, after: string, most: number) =>
   build
     .select()
@@ -99,6 +102,7 @@ export type AuxDataRow = {
   readonly uiType: string
 }
 
+/** Selects auxiliary data after a locator and key, in their order. Ends early if the values exceed 4,000,000 characters. */
 export const auxDataQuery = (database: Database, [locator, key]: readonly string[], most: number) =>
   database.rawQuery(
     limitSizeSql(
@@ -120,6 +124,10 @@ export type QuickQuoteRow = {
   readonly answer: string
 }
 
+/**
+ * Selects quick quotes after a locator, in the order of locators, including expired ones. Ends early if requests and responses
+ * exceed 4,000,000 characters.
+ */
 export const quickQuotesQuery = (database: Database, after: string, most: number) =>
   database.rawQuery(
     limitSizeSql(
@@ -145,6 +153,7 @@ export type StoredEvent = {
   readonly data: string
 }
 
+/** Selects single events after a sequence number, in their order. */
 export const eventsQuery = (database: Database, after: number, most: number) =>
   database.rawQuery(
     `select * from ${EVERY_EVENT} where sequence > ?1 order by sequence limit ?2`,
@@ -152,6 +161,10 @@ export const eventsQuery = (database: Database, after: number, most: number) =>
     most,
   )
 
+/**
+ * Selects rows of the journal after an id, in their order, each with the number of perils of its policy: null if it has no policy,
+ * or the policy is gone.
+ */
 export const journalQuery = ({ build }: Database, after: number, most: number) =>
   build
     .select({ ...getTableColumns(journalRows), perils: perilsOf })

@@ -2,13 +2,16 @@
 import { invalidParameter, Refusal } from '../../kernel/errors.ts'
 import type { Tenant } from '../../platform/tenancy.ts'
 
+/** The 400 for a token or cursor that this service did not issue. */
 export const wrongToken = (name: 'pagingToken' | 'cursor'): Refusal =>
   invalidParameter(
     `'${name}' was not issued by this service. Send the one from the previous response, or none to begin.`,
   )
 
+/** Returns the token that continues in a shard after a record; '' means at its beginning. */
 export const pageToken = (shard: number, after: string): string => `${shard}-${after}`
 
+/** Reads a token; no token means the beginning. Throws 400 for a malformed one, or one of a shard that does not exist. */
 export function readPageToken(token: string | undefined, shards: number): { shard: number; after: string } {
   if (token === undefined) return { shard: 0, after: '' }
   const [, shard, after = ''] = /^(\d{1,2})-([\w-]{0,4096})$/.exec(token) ?? []

@@ -5,9 +5,14 @@ import type { Cell } from '../kind.ts'
 
 const nameOf = (portion: number): string => `portion-${String(portion).padStart(6, '0')}.ndjson`
 
+/** Returns the key of a report's file in R2. Without a name, it is the prefix of all its files. */
 export const reportKey = ({ tenant }: TenantPlace, report: Uuid, name: string): string =>
   fileKey(tenant, 'reports', report, name)
 
+/**
+ * Writes the lines of a portion, counted from 0. Writing a portion again replaces it, because a portion that was interrupted is
+ * repeated. One round trip.
+ */
 export async function putPortion(
   place: TenantPlace,
   report: Uuid,
@@ -22,6 +27,10 @@ export async function putPortion(
   })
 }
 
+/**
+ * Returns the lines of a portion, and the length of its file in UTF-16 units. Throws an error if the file is missing. One round
+ * trip.
+ */
 export async function readPortion(
   place: TenantPlace,
   report: Uuid,

@@ -30,6 +30,7 @@ export const shownSums = (
 export const shownGroup = ({ group }: TotalLine, layout: Layout): Record<string, Cell> =>
   Object.fromEntries(group.map((value, at) => [layout.columns[at + 1]!.name, value]))
 
+/** Returns all totals as CSV in UTF-8: dimensions, currency, number of lines, and measures in major units. */
 export function totalsCsv(totals: Totals, layout: Layout, zone: TimeZone): Uint8Array {
   const names = layout.columns.slice(1, 1 + layout.dimensions).map(({ name }) => name)
   const measures = layout.measures.map(at => layout.columns[at]!.name)
@@ -44,6 +45,7 @@ export function totalsCsv(totals: Totals, layout: Layout, zone: TimeZone): Uint8
   return encode([csvLine([...names, 'currency', 'lines', ...measures].map(textCell)), ...lines].join(''))
 }
 
+/** Returns the manifest as JSON in UTF-8. The control totals are by currency, with amounts in major units. */
 export function manifestOf(
   report: Report,
   { name, locator }: Pick<Tenant, 'name' | 'locator'>,

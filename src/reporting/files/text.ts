@@ -20,8 +20,13 @@ export function shownCell(cell: Cell, { type }: Column, currency: CurrencyCode, 
   }
 }
 
+/** Returns the first line of the CSV file: the names of the columns. */
 export const csvHead = ({ columns }: Layout): string => csvLine(columns.map(({ name }) => textCell(name)))
 
+/**
+ * Returns a line of the CSV file. Text that a spreadsheet could take for a formula gets an apostrophe before it. An empty cell
+ * means null.
+ */
 export function csvOf(cells: readonly Cell[], layout: Layout, zone: TimeZone): string {
   const currency = String(cells[layout.currency]) as CurrencyCode
   return csvLine(
@@ -36,6 +41,7 @@ export function csvOf(cells: readonly Cell[], layout: Layout, zone: TimeZone): s
 export const ndjsonOf = (cells: readonly Cell[], layout: Layout, zone: TimeZone): string =>
   `${JSON.stringify(objectOf(cells, layout, zone))}\n`
 
+/** Returns a line as an object by column names, with cells as `shownCell` returns them. */
 export function objectOf(cells: readonly Cell[], layout: Layout, zone: TimeZone): Record<string, Cell> {
   const currency = String(cells[layout.currency]) as CurrencyCode
   return Object.fromEntries(

@@ -27,6 +27,7 @@ export const TRANSACTION_COLUMNS: readonly Column[] = [
   },
 ]
 
+/** Returns the cells of TRANSACTION_COLUMNS, in their order. */
 export const transactionCells = (row: StoredJournalRow, booked: Instant) => [
   row.modificationLocator ?? null,
   row.at,
@@ -34,6 +35,7 @@ export const transactionCells = (row: StoredJournalRow, booked: Instant) => [
   booked,
 ]
 
+/** Whether the time is in the period; its end is not. */
 export const isWithin = ({ from, to }: Pick<ReportParameters, 'from' | 'to'>, at: Instant): boolean =>
   from <= at && at < to
 

@@ -45,6 +45,10 @@ const NO_MONEY = { invoiced: '0', paid: '0', credit: '0', disbursed: '0' }
 /** The key of the policy's own origin. A migration writes it again. */
 const ORIGIN_KEY = 'migration.origin'
 
+/**
+ * Converts an exported policyholder to a migration request. A policy that cannot be expressed is left out, with the reason in its
+ * outcome. Reads all payments and disbursements in the currency of the first policy.
+ */
 export function migrationOfAccount({
   holder,
   policies,

@@ -37,6 +37,9 @@ type Step = {
   readonly isFree: boolean
 }
 
+/**
+ * Returns the terms of a migration request, in their order. Throws `NotExpressible` if a request cannot express the current state.
+ */
 export function currentTerms(record: PolicyRecord): object[] {
   const terms = termsIn(record)
   for (const term of terms) term.steps.push(...stepsOf(record, term))

@@ -44,9 +44,14 @@ const AMOUNTS = [
 export const termsOf = (one: PerilResponse['characteristics'][number]): Record<string, unknown> =>
   Object.fromEntries(AMOUNTS.flatMap(name => (one[name] === undefined ? [] : [[name, one[name]]])))
 
+/**
+ * Converts an amount of a response, in major units, to minor units. Rounds half-up. Throws 422 for an amount that is too large to
+ * store.
+ */
 export const minorOf = (amount: number, currency: string): number =>
   money(decimal(amount), currency as CurrencyCode).minor
 
+/** Formats minor units as decimal text in major units, with the currency's number of digits. */
 export const amountText = (minor: number, currency: string): string =>
   toText(fromMinor(minor, currency as CurrencyCode))
 
