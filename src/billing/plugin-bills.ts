@@ -45,6 +45,7 @@ export type OwnBills = (
   modification: Modification,
 ) => Promise<{ bills: BillPlan; supply: LocatorSupply } | undefined>
 
+/** For transactions whose bills no plugin plans: the payment schedule does. */
 export const BUILT_IN_BILLS: OwnBills = async () => undefined
 
 /** Returns the plugin's bills of transactions that are billed together with their effect. */

@@ -271,6 +271,10 @@ export function singleInstallment(
   }
 }
 
+/**
+ * Plans the charges of a new term, from the start of its cover, by the payment schedule of that name. Throws an error if the
+ * product has no such schedule, so check a name from a request first.
+ */
 export function termPlan(
   aggregate: PolicyAggregate,
   modification: Modification,

@@ -66,6 +66,9 @@ export function policyPriceResponse(view: PolicyView): PolicyPriceResponse {
   }
 }
 
+/**
+ * Returns the fees and the holdbacks in force of the view's line, with their totals. Reversed fees are included; they total zero.
+ */
 export const feesAndHoldbacks = ({ aggregate, quote, line }: PolicyView) => {
   const { currency } = aggregate.policy
   const fees = feesOf(aggregate, quote, line)
@@ -309,6 +312,7 @@ function sumsByName(amounts: readonly (readonly [name: string, amount: Money])[]
   return sums
 }
 
+/** Returns the sum of all taxes; zero without any. */
 export const totalTaxes = ({ taxes }: Totals, currency: CurrencyCode): Money => sum(taxes.values(), currency)
 
 const totalCommissions = ({ commissions }: Totals, currency: CurrencyCode): Money =>

@@ -39,6 +39,10 @@ const templateScalar = (definition: FieldDefinition, value: string): string | nu
 /** The prototype of field values. It shows when a script reads another name from them (rating/strictness.ts). */
 const FIELDS: object = Object.freeze(Object.create(null))
 
+/**
+ * Whether the record contains field values of a policy, exposure, peril or group, with a property for each field that has a value.
+ * Policyholders do not count.
+ */
 export const isOfFields = (record: unknown): boolean =>
   typeof record === 'object' && record !== null && Object.prototype.isPrototypeOf.call(FIELDS, record)
 
@@ -72,6 +76,9 @@ function templateFieldData(definitions: readonly FieldDefinition[], data: FieldD
   }
 }
 
+/**
+ * Returns a segment of the policy as templates read it. Times are milliseconds; those of the policy are its original start and end.
+ */
 export const policySegmentData = (policy: Policy, segment: PolicySegment, product: ProductDefinition) => ({
   locator: segment.locator,
   policy_locator: String(policy.locator),
@@ -82,6 +89,7 @@ export const policySegmentData = (policy: Policy, segment: PolicySegment, produc
   ...templateFieldData(product.fields, segment.data),
 })
 
+/** Returns a run of an exposure as templates read it. Times are milliseconds. `fields` are those of the exposure's definition. */
 export const exposureRunData = (
   exposure: Exposure,
   run: ExposureRun,
@@ -125,6 +133,9 @@ export function perilRunData(
   }
 }
 
+/**
+ * Returns the policyholder as templates read it. Values of fields that `fields` lacks are included as text; the first one counts.
+ */
 export const policyholderData = (policyholder: Policyholder, fields: readonly FieldDefinition[]) => ({
   id: policyholder.locator,
   locator: policyholder.locator,
@@ -145,6 +156,7 @@ export const policyholderData = (policyholder: Policyholder, fields: readonly Fi
 /** The cache has room for all names: the contracts have a few hundred. */
 const snakeCaseNames = new Memo<string, string>(2_000)
 
+/** Converts a property of a contract to its name in templates, such as `grossPremium` to `gross_premium`. */
 export const snakeCase = (name: string): string =>
   snakeCaseNames.getOrMake(name, () => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`))
 

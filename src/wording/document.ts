@@ -38,6 +38,8 @@ export type Used = {
   readonly parameters: Set<string>
   readonly values: Set<object>
 }
+
+/** Returns an empty record, to which the description of a document adds the keys that it uses. */
 export const nothingUsed = (): Used => ({ words: new Set(), parameters: new Set(), values: new Set() })
 
 /** Returns the keys under which words for a parameter may be, the most specific first. */

@@ -47,6 +47,10 @@ export function markAsData(data: unknown): string {
   return `${NOTICE} The data ends with the mark data-${number}.\n<data-${number}>\n${json}\n</data-${number}>`
 }
 
+/**
+ * Returns the output of a tool as a result, in which every text is shortened and marked as data. Output of more than 40,000
+ * characters becomes a problem with status 413.
+ */
 export function dataResult(found: object): CallToolResult {
   const data = clean(found)
   if (JSON.stringify(data).length > LONGEST_ANSWER)

@@ -16,6 +16,7 @@ export type Tool = {
   readonly run: (input: never, host: Host) => Promise<object>
 }
 
+/** Defines a tool. `run` gets the parsed input; a thrown `Refused` becomes the problem that the model reads. */
 export const defineTool = <Input extends z.ZodObject, Output extends z.ZodType<object>>(
   tool: Omit<Tool, 'input' | 'output' | 'run'> & {
     readonly input: Input
@@ -24,6 +25,7 @@ export const defineTool = <Input extends z.ZodObject, Output extends z.ZodType<o
   },
 ): Tool => tool
 
+/** Adds a tool to the server. What `run` throws becomes a result that says what to do. */
 export function register(
   server: McpServer,
   { name, title, about, input, output, effect, run }: Tool,

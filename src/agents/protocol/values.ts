@@ -116,6 +116,7 @@ const PARTS: ReadonlySet<string> = new Set([
 /** Milliseconds since 1970, as the interface accepts them. */
 export const msOf = (iso: string): string => String(Date.parse(iso))
 
+/** Does what `msOf` does; undefined stays undefined. */
 export const msIfAny = (iso: string | undefined): string | undefined =>
   iso === undefined ? undefined : msOf(iso)
 
@@ -144,6 +145,7 @@ export const FieldValues = z.record(z.string(), z.array(z.string()))
 /** A tool shows at most this many fields of one record. */
 const MOST_FIELDS = 80
 
+/** Returns the values of at most 80 fields as lists of texts, with at most 20 values each. A record without values has none. */
 export const fieldValues = (values: Json): z.infer<typeof FieldValues> =>
   Object.fromEntries(
     Object.entries((values ?? {}) as Record<string, unknown>)
@@ -168,6 +170,7 @@ export function groupsOf(groups: Json): z.infer<typeof Groups> {
 
 export const Underwriting = z.strictObject({ decision: z.string(), notes: z.array(z.string()) })
 
+/** Returns the decision with at most 10 notes, or undefined if there is no result. */
 export const underwriting = (result: Json): z.infer<typeof Underwriting> | undefined =>
   result && {
     decision: String(result.decision),

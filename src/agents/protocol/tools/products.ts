@@ -103,6 +103,7 @@ const contentsOf = (uri: URL, data: unknown) => ({
   contents: [{ uri: uri.href, ...json, text: markAsData(clean(data)) }],
 })
 
+/** Adds the list of products and one resource for each product: JSON, marked as data. */
 export function registerProductResources(server: McpServer, host: Host): void {
   server.registerResource(
     'products',
