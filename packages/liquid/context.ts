@@ -83,6 +83,7 @@ type RenderState = {
 const MOST_UNDEFINED = 200
 const LONGEST_NAME = 200
 
+/** Returns the state of a new rendering, with an unused budget. `dialect` supplies the effects that filters record. */
 export function newRenderState<Effects>(
   data: unknown,
   environment: RenderingEnvironment,

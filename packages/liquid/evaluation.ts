@@ -137,6 +137,7 @@ type Handler = { readonly filter?: Filter }
 /** Returns the named filter, or undefined for the library's placeholder of an unknown one. */
 const filterOf = (applied: object): Filter | undefined => (applied as { handler: Handler }).handler.filter
 
+/** Adds filters to the engine. Each call counts its input and result against the budget of the rendering. */
 export function registerFilters(engine: Liquid, filters: Filters): void {
   for (const [name, filter] of Object.entries(filters)) {
     const handler = function (this: { token: Token; context: unknown }, input: unknown, ...args: unknown[]) {
@@ -201,6 +202,7 @@ type ComparableDrop = Drop & { equals(other: unknown): unknown }
 const isComparable = (value: unknown): value is ComparableDrop =>
   value instanceof Drop && 'equals' in value && typeof value.equals === 'function'
 
+/** Whether a condition with this value holds: only nil and false fail. Empty text, an empty list and zero hold. */
 export const isTrue = (value: unknown): boolean => {
   const plain = toValue(value)
   return plain !== false && plain !== undefined && plain !== null

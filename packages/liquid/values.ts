@@ -115,11 +115,13 @@ export function asInteger(value: unknown): number | undefined {
   return Number(parsed.toFixed(0))
 }
 
+/** Rounds down to a whole number, also below zero: -1.5 becomes -2. */
 export function floorOf(value: Big): Big {
   const cut = value.round(0, Big.roundDown)
   return cut.gt(value) ? cut.minus(1) : cut
 }
 
+/** Rounds up to a whole number, also below zero: -1.5 becomes -1. */
 export function ceilingOf(value: Big): Big {
   const cut = value.round(0, Big.roundDown)
   return cut.lt(value) ? cut.plus(1) : cut

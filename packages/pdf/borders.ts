@@ -12,6 +12,7 @@ export const bordered = (borders: Style['borders']): Pick<Cell, 'border' | 'bord
 export const isBox = ({ padding, borders, background }: Style): boolean =>
   background !== undefined || padding.some(one => one > 0) || borders.some(one => one !== undefined)
 
+/** Returns the values of four sides: left, top, right, bottom, numbered from 0. */
 export const sides = <T>(of: (side: number) => T): [T, T, T, T] => [of(0), of(1), of(2), of(3)]
 
 /** Browsers draw narrower ones as one line. In points. */

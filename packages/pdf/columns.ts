@@ -28,6 +28,7 @@ export const fittingColumn = (stack: Block[]): Column => ({
   needed: widest(stack),
 })
 
+/** Returns a column that takes the room that the others leave. */
 export const restColumn = (stack: Block[] = []): Column => ({ stack, width: '*' })
 
 /**
@@ -37,6 +38,7 @@ export const restColumn = (stack: Block[] = []): Column => ({ stack, width: '*' 
 export const widthOfColumns = (columns: readonly Column[], room: number): number =>
   columns.reduce((sum, column) => sum + widthOf(column, room), 0)
 
+/** Returns the points of the room that the column needs: at most the room if it is as wide as its content, and 0 for the rest. */
 export function widthOf({ width, needed = 0 }: Column, room: number): number {
   return typeof width === 'string' ? Math.min(needed, room) : pointsIn(width, room)!
 }
@@ -47,6 +49,7 @@ const TOLERANCE = 1.005
 /** The maximum per row. */
 const MOST_COLUMNS = 60
 
+/** Whether a row has room for another column: the first always fits, and a row has at most 60. */
 export const fits = (column: Column, columns: readonly Column[], room: number): boolean =>
   columns.length === 0 ||
   (columns.length < MOST_COLUMNS && widthOfColumns([...columns, column], room) <= room * TOLERANCE)
@@ -87,6 +90,7 @@ export function rowOf(columns: readonly Block[], justify: Justify, gap = 0): Blo
 
 export type Float = { readonly side: 'left' | 'right'; readonly column: Column }
 
+/** Returns the columns of the floats on that side, in the order of the document. */
 export const columnsOn = (floats: readonly Float[], side: Float['side']): Column[] =>
   floats.filter(one => one.side === side).map(({ column }) => column)
 

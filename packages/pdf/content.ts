@@ -41,6 +41,7 @@ import {
 import { edgesOf, type Style, styleOf } from './style.ts'
 import { pointsIn } from './values.ts'
 
+/** Converts the children of an element: to rows of a flex container or grid, otherwise to blocks that follow one another. */
 export function blocksIn(children: readonly HtmlNode[], style: Style, flow: Flow): Block[] {
   if (style.row) return flexRows(children, style, style.row, flow)
   return style.grid ? gridRows(children, style, style.grid, flow) : new Content(style, flow).of(children)

@@ -13,6 +13,10 @@ const IMPORTANT = /!\s*important$/i
 /** In characters. Longer ones are skipped. */
 const LONGEST_DECLARATION = 2_000
 
+/**
+ * Reads the declarations of a rule or a `style` attribute. Of several for one property the last counts. Skips declarations without
+ * a colon and those of more than 2,000 characters.
+ */
 export function declarationsOf(text: string): Rated {
   const [plain, important] = [new Map<string, string>(), new Map<string, string>()]
   for (const one of splitOutside(text, ';')) {

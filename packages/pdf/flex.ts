@@ -16,6 +16,7 @@ export type FlexRow = {
 /** An item begins with its basis, `content` for the width of its text, and gets its share of the remaining room. */
 export type Growth = { readonly share: number; readonly basis: Length | 'content' }
 
+/** Reads the style of a flex row. `fontSize`, in points, is that of the container. */
 export const flexRowIn = (declarations: Declarations, fontSize: number): FlexRow => ({
   justify: justifyIn(declarations.get('justify-content')),
   ...gapsIn(declarations, fontSize),

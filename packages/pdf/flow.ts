@@ -14,6 +14,10 @@ import { type Length, pointsIn } from './values.ts'
 export const flowOf = (element: HtmlElement, style: Style, flow: Flow): Block[] =>
   collapseMargins(placing(style, flow, [], within => blocksIn(element.children, style, within)))
 
+/**
+ * Converts a block element with its margins; nothing if it shows nothing and breaks no page. In headers and footers its own page
+ * breaks are ignored.
+ */
 export function blockElement(element: HtmlElement, given: Style, flow: Flow): Block[] {
   // A header or footer cannot continue on another page.
   const style = !flow.isWhole ? given : { ...given, breakBefore: false, breakAfter: false }
@@ -197,6 +201,7 @@ const spacer = (height: number): Block => ({
   margin: [0, Math.min(height, MOST_HEIGHT), 0, 0],
 })
 
+/** Returns a block without content and with almost no height, which carries page breaks and placed content. */
 export const blank = (): Block => ({ text: [], lineHeight: 0.01 })
 
 /** Places the block at its width, or as wide as it needs. `auto` margins decide which side of the line remains empty. */

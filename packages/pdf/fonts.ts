@@ -107,6 +107,10 @@ export type OwnFontFiles = ReadonlyMap<string, Uint8Array>
 /** A source that is a file of the configuration: a name without scheme or folder. */
 const FONT_SOURCE = /url\(\s*["']?([^"'():/]{1,200}\.(?:ttf|otf|woff2?))["']?\s*\)/gi
 
+/**
+ * Returns the file names in the `@font-face` rules of the HTML, each once, in the order of the first mention. The files need not
+ * exist.
+ */
 export function fontNames(html: string): string[] {
   const names = new Set<string>()
   const rules = html.split(/@font-face\s*\{/i).slice(1)

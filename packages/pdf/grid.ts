@@ -36,6 +36,7 @@ const ALIGNMENTS = {
   'flex-start': 'top',
 } as const
 
+/** Reads the style of a grid. `fontSize`, in points, is that of the container. An unknown `align-items` stretches. */
 export function gridIn(declarations: Declarations, fontSize: number): Grid {
   const align = declarations.get('align-items')?.toLowerCase() ?? ''
   return {

@@ -42,6 +42,10 @@ function marginPoints(text: string | undefined): number | undefined {
   return digits === undefined ? undefined : Math.min(lengthOf(digits + unit, ROOT_SIZE)!, WIDEST_MARGIN)
 }
 
+/**
+ * Reads a pageLayout (brief 5.1). Margins become points, at most a third of the width of A4. A margin that cannot be read counts as
+ * missing.
+ */
 export const pageOf = (layout: PageLayout = {}): Page => ({
   size: layout.pageSize,
   orientation: layout.orientation,
@@ -61,6 +65,10 @@ export type PageRule = {
 
 export type Paper = { readonly width: number; readonly height: number; readonly margins: Margins }
 
+/**
+ * Returns the paper in points. The page's own values override those of `@page`. A margin of `@page` is at most a third of the
+ * shorter side.
+ */
 export function paperOf(page: Page, rule: PageRule = { margins: {} }): Paper {
   const [width, height] = page.size ? PAGE_SIZES[page.size] : (rule.size ?? PAGE_SIZES.A4)
   const turned = page.orientation ?? rule.orientation

@@ -46,6 +46,7 @@ export type Flow = {
 
 type Paragraph = { runs: Run[]; id: string | undefined; endsBlank: boolean; hasText: boolean }
 
+/** Returns an empty paragraph. `endsBlank` is set, so that `addText` drops blanks at its start. */
 export const newParagraph = (): Paragraph => ({ runs: [], id: undefined, endsBlank: true, hasText: false })
 
 /** Collapses blanks as browsers do: a run of blanks becomes one, and none remain at the start of a line. */
@@ -63,6 +64,10 @@ export function addText(paragraph: Paragraph, text: string, style: Style, flow: 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out.
 const UNPRINTABLE = /[\u0000-\u0009\u000b-\u001f\u007f\u00ad\u200b\ufeff]/g
 
+/**
+ * Adds text without collapsing its blanks, in a run for each font and each part of a long word. Removes control characters and soft
+ * hyphens.
+ */
 export function addRun(paragraph: Paragraph, given: string, style: Style, flow: Flow): void {
   const text = transformText(given.replace(UNPRINTABLE, ''), style.transform)
   if (text === '') return
@@ -108,6 +113,10 @@ export function addGap(paragraph: Paragraph, style: Style, side: 'before' | 'aft
       })
 }
 
+/**
+ * Adds the number of the current page. Outside of headers and footers that is known only after the layout, so it adds a reference
+ * to the page of the paragraph.
+ */
 export function addPageNumber(paragraph: Paragraph, style: Style, flow: Flow): void {
   if (flow.page !== undefined) {
     addRun(paragraph, String(flow.page), style, flow)
@@ -175,6 +184,7 @@ function withoutBlanksAtEnd(text: string): string {
   return text.slice(0, end)
 }
 
+/** Returns `left`, `right`, `center` or `justify`. `start` and `end` depend on the direction of the text. */
 export const alignmentOf = ({ align }: Style, fromTheRight: boolean): string => {
   if (align === 'start') return fromTheRight ? 'right' : 'left'
   if (align === 'end') return fromTheRight ? 'left' : 'right'

@@ -17,6 +17,7 @@ export type Position = {
   readonly shift: readonly [right: number, down: number]
 }
 
+/** Reads the position of an element; undefined if it stays in the flow. `fontSize`, in points, is that of the element. */
 export function positionIn(declarations: Declarations, fontSize: number): Position | undefined {
   const asked = declarations.get('position')?.toLowerCase()
   const kind = (['relative', 'absolute', 'fixed'] as const).find(one => one === asked)

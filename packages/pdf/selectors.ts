@@ -272,6 +272,10 @@ type Asked = { element: HtmlElement; isOfType: boolean; isFromEnd: boolean }
 /** A match, no match here, none for any sibling before, and none for anything further out. */
 type Outcome = 'match' | 'here' | 'siblings' | 'all'
 
+/**
+ * Whether the selector matches the element. Counts comparisons against the budget, except the first, which the caller counts.
+ * Throws a ConversionError at the limit.
+ */
 export function matches(element: HtmlElement, { parts }: Selector, budget: ConversionBudget): boolean {
   return matchesFrom(element, parts, 0, budget) === 'match'
 }

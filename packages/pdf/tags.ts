@@ -75,6 +75,7 @@ const BLOCKS = new Set(
 
 export const isBlockTag = (tag: string): boolean => BLOCKS.has(tag)
 
+/** Returns the default display of a tag; unknown tags are inline. */
 export const displayOf = (tag: string): Display => {
   if (tag === 'table') return 'table'
   if (tag === 'li') return 'list-item'
@@ -104,6 +105,7 @@ function ofAttributes({ tag, attributes }: HtmlElement): [string, string][] {
 
 const FONT_SIZES = ['1em', '.63em', '.82em', '1em', '1.13em', '1.5em', '2em', '3em']
 
+/** Returns the default padding of each side, in points. */
 export const defaultPadding = (tag: string): number => (tag === 'td' || tag === 'th' ? 0.75 : 0)
 
 /** Returns the declarations of the element's tag and attributes. Later ones win. */

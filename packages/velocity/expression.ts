@@ -116,6 +116,10 @@ const NUMBER = /\d+(?:\.\d+)?|\.\d+/y
 const WORD = /(true|false|null)\b/y
 const LONGEST_NUMBER = 30
 
+/**
+ * Reads an expression with operators of this level and tighter ones; 0 is the loosest. Operators of a level group from the left.
+ * Throws `Unreadable` with the offset of the problem. `text` reads texts in double quotes.
+ */
 export function readExpression(cursor: Cursor, text: TextReader, level = 0): Expression {
   const operators = LEVELS[level]
   if (!operators) return readUnary(cursor, text)

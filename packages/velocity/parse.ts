@@ -36,7 +36,10 @@ const ENDS: Readonly<Record<string, readonly BlockEnd[] | undefined>> = {
 }
 const BLOCK_END = /#(?:@?(end|else|elseif)\b|\{(end|else|elseif)\})/y
 
-/** Passes what cannot be read to `report`, and what can but probably means something else to `warn`, perhaps repeatedly. */
+/**
+ * Returns the parts of the template and its macros by name. Passes every problem to `report`, and to `warn`, perhaps repeatedly, what
+ * probably means something else than the author thinks. After a problem the result is incomplete. Rethrows what `report` throws.
+ */
 export function parseTemplate(
   source: string,
   report: (problem: Unreadable) => void,

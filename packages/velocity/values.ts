@@ -11,6 +11,7 @@ export const ITEM_MEMORY = 4
 
 type MapValue = Readonly<Record<string, unknown>>
 
+/** Whether Velocity reads the value as a map: any object that is neither a list nor a number. */
 export const isMap = (value: unknown): value is MapValue =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LiquidNumber)
 

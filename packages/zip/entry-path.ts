@@ -61,6 +61,7 @@ export const isJunk = (path: string): boolean => path.split('/').some(segment =>
 const ARCHIVE_NAME =
   /\.(zip|jar|war|ear|apk|tar|gz|tgz|bz2|tbz2?|xz|txz|zst|lz|lzma|7z|rar|cab|iso|arj|ar|cpio|z)$/i
 
+/** Whether the file name ends like that of an archive, such as `.zip`, `.jar` or `.tgz`. Office documents do not count. */
 export const isArchiveName = (path: string): boolean => ARCHIVE_NAME.test(path)
 
 /** Office documents are zip files inside. A stray one is ignored like any unknown file. */
