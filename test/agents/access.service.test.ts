@@ -274,7 +274,34 @@ describe('the MCP interface', () => {
     )
     const { contents } = await agent.client.readResource({ uri: 'bindery://products/private_motor' })
     expect((contents[0] as { text: string }).text).toContain('"claims_free_years"')
-    await expect(agent.client.readResource({ uri: 'bindery://products/nothing' })).rejects.toThrow()
+  })
+
+  it('rejects a resource that does not exist or is not permitted, and says what to do', async () => {
+    const read = (from: Agent, uri: string) => from.client.readResource({ uri }).catch(problem => problem)
+    for (const [name, shown] of [
+      ['nothing', 'nothing'],
+      ['motor%2Dhome', 'motor-home'],
+      ['%E0%A4', '%E0%A4'],
+      ['x'.repeat(500), 'x'.repeat(100)],
+    ] as const) {
+      const { code, message } = await read(agent, `bindery://products/${name}`)
+      expect(code).toBe(-32602)
+      expect(message).toContain('What to do: Correct the values')
+      expect(message).toContain(
+        `{"status":400,"code":"invalidRequest","message":"There is no product '${shown}'."}`,
+      )
+    }
+    const other = await agentOf(await agentToken(motor.tenantName, admin, ['policies.read']))
+    const uris = ['bindery://products', 'bindery://products/private_motor']
+    const refused = [
+      ...(await Promise.all(uris.map(uri => read(other, uri)))),
+      await other.client.listResources().catch(problem => problem),
+    ]
+    for (const { code, message } of refused) {
+      expect(code).toBe(-32602)
+      expect(message).toContain('What to do: The token lacks this permission.')
+      expect(message).toContain('{"status":403,"code":"forbidden"')
+    }
   })
 })
 

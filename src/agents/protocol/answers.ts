@@ -1,5 +1,5 @@
 // Answers for a model to read: short, with all text that people wrote marked as data (docs/agents.md).
-import type { CallToolResult } from '@modelcontextprotocol/server'
+import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { Answered } from './host.ts'
 
 /** A part of every answer. */
@@ -72,12 +72,15 @@ type Problem = {
   readonly details?: unknown
 }
 
-/** Returns a problem as a result. The message may repeat values of a record, so it is marked as data too. */
-export function problemResult({ next, ...problem }: Problem): CallToolResult {
-  const data = clean(problem)
+/** Formats a problem for a model. The message may repeat values of a record, so it is marked as data too. */
+const problemText = ({ next, ...problem }: Problem): string =>
+  `The request was rejected. What to do: ${next}\n${markAsData(clean(problem))}`
+
+function problemResult(problem: Problem): CallToolResult {
+  const { next, ...data } = problem
   return {
-    content: [{ type: 'text', text: `The request was rejected. What to do: ${next}\n${markAsData(data)}` }],
-    structuredContent: { notice: NOTICE, problem: data, next },
+    content: [{ type: 'text', text: problemText(problem) }],
+    structuredContent: { notice: NOTICE, problem: clean(data), next },
     isError: true,
   }
 }
@@ -139,22 +142,45 @@ function detailsOf({ policyFieldErrors, fieldErrors, previewReason }: Answered['
   return text.length > LONGEST_ANSWER / 8 ? truncateText(text) : details
 }
 
-/** Returns the result for anything that a tool threw. For an internal fault, it says only that the tool failed. */
-export function refusalResult(thrown: unknown): CallToolResult {
-  if (!(thrown instanceof Refused)) {
-    console.error(JSON.stringify({ at: 'agents', problem: String(thrown) }))
-    return problemResult({
-      status: 500,
-      code: 'internal',
-      message: 'The tool failed.',
-      next: 'Check whether it was done before you try again.',
-    })
-  }
-  const { status, body } = thrown.answered
+const logFault = (thrown: unknown): void =>
+  console.error(JSON.stringify({ at: 'agents', problem: String(thrown) }))
+
+function problemOf({ answered: { status, body } }: Refused): Problem {
   const { code = 'unknown', message = '', previewReason } = body ?? {}
   const details = detailsOf(body ?? {})
   const next = nextOf(status, code, previewReason)
-  return problemResult({ status, code, message, next, ...(details !== undefined && { details }) })
+  return { status, code, message, next, ...(details !== undefined && { details }) }
+}
+
+/** Returns the result for anything that a tool threw. For an internal fault, it says only that the tool failed. */
+export function refusalResult(thrown: unknown): CallToolResult {
+  if (thrown instanceof Refused) return problemResult(problemOf(thrown))
+  logFault(thrown)
+  return problemResult({
+    status: 500,
+    code: 'internal',
+    message: 'The tool failed.',
+    next: 'Check whether it was done before you try again.',
+  })
+}
+
+/**
+ * Returns what was read for a resource. The result of a resource cannot be a problem, so an error of the protocol says what is
+ * wrong and what to do. For an internal fault, it says only that reading failed.
+ */
+export async function resourceOf<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading
+  } catch (thrown) {
+    if (thrown instanceof Refused) {
+      const problem = problemOf(thrown)
+      const code = problem.status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError
+      throw new ProtocolError(code, problemText(problem))
+    }
+    logFault(thrown)
+    const message = 'The resource could not be read. Wait a minute, then try again.'
+    throw new ProtocolError(ProtocolErrorCode.InternalError, message)
+  }
 }
 
 /** Returns the first entries of a list, and how many more there are. */

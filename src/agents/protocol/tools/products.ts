@@ -1,7 +1,7 @@
 // Products and their fields, as tools and as resources.
 import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { bodyOf, clean, markAsData, Refused } from '../answers.ts'
+import { bodyOf, clean, markAsData, Refused, resourceOf } from '../answers.ts'
 import type { Host, Json } from '../host.ts'
 import { defineTool } from '../tool.ts'
 import { NameIn } from '../values.ts'
@@ -78,7 +78,7 @@ async function productNamed(host: Host, name: string) {
   const { products, ...shared } = await bodyOf(host.products())
   const found = products.find((one: Json) => one.name === name)
   if (found) return { ...shared, ...found }
-  const message = `There is no product '${name}'.`
+  const message = `There is no product '${name.slice(0, 100)}'.`
   throw new Refused({ status: 400, body: { code: 'invalidRequest', message } })
 }
 
@@ -99,9 +99,18 @@ const LIST = 'bindery://products'
 
 const json = { mimeType: 'text/plain' } as const
 
-const contentsOf = (uri: URL, data: unknown) => ({
-  contents: [{ uri: uri.href, ...json, text: markAsData(clean(data)) }],
+const contentsOf = async (uri: URL, reading: Promise<unknown>) => ({
+  contents: [{ uri: uri.href, ...json, text: markAsData(clean(await resourceOf(reading))) }],
 })
+
+/** Returns the name in the address. One that is not encoded correctly stays as it is; no product has it. */
+function decodedName(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
 
 /** Adds the list of products and one resource for each product: JSON, marked as data. */
 export function registerProductResources(server: McpServer, host: Host): void {
@@ -112,14 +121,14 @@ export function registerProductResources(server: McpServer, host: Host): void {
     async uri =>
       contentsOf(
         uri,
-        await bodyOf(host.products()).then(({ products, ...shared }) => ({
+        bodyOf(host.products()).then(({ products, ...shared }) => ({
           ...shared,
           products: products.map(summaryOf),
         })),
       ),
   )
   const list = async () => ({
-    resources: (await bodyOf(host.products())).products.map(({ name, title }: Json) => ({
+    resources: (await resourceOf(bodyOf(host.products()))).products.map(({ name, title }: Json) => ({
       name: String(name),
       title: String(title),
       uri: `${LIST}/${encodeURIComponent(name)}`,
@@ -134,6 +143,6 @@ export function registerProductResources(server: McpServer, host: Host): void {
       description: 'Its fields, exposures, perils, endorsements and cancellations.',
       ...json,
     },
-    async (uri, { name }) => contentsOf(uri, await productNamed(host, decodeURIComponent(String(name)))),
+    async (uri, { name }) => contentsOf(uri, productNamed(host, decodedName(String(name)))),
   )
 }
