@@ -190,7 +190,7 @@ async function put(
  * version is missing, or throws 503 while the isolate has other large archives in memory. Throws `ConfigurationUnreadable` if the
  * archive is lost or no longer compiles.
  */
-export async function getConfiguration(
+async function getConfiguration(
   env: Env,
   tenant: Tenant,
   hash: string,

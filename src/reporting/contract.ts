@@ -64,7 +64,7 @@ export const ReportStartQuery = z.object({
   }),
 })
 
-export const REPORT_STATES = ['running', 'paused', 'finished', 'error'] as const
+const REPORT_STATES = ['running', 'paused', 'finished', 'error'] as const
 
 const CellValue = z.union([z.string(), z.number(), z.null()])
 

@@ -11,7 +11,7 @@ export type ReportState = 'running' | 'paused' | 'finished' | 'error'
 
 export type ReportAction = 'pause' | 'resume' | 'finish' | 'stop'
 
-export const REPORT_TRANSITIONS: TransitionTable<ReportAction, ReportState> = {
+const REPORT_TRANSITIONS: TransitionTable<ReportAction, ReportState> = {
   pause: { from: ['running'], to: 'paused', past: 'paused' },
   resume: { from: ['paused', 'error'], to: 'running', past: 'resumed' },
   finish: { from: ['running'], to: 'finished', event: 'report.finish', past: 'finished' },

@@ -43,7 +43,7 @@ export type Used = {
 export const nothingUsed = (): Used => ({ words: new Set(), parameters: new Set(), values: new Set() })
 
 /** Returns the keys under which words for a parameter may be, the most specific first. */
-export function parameterKeys(path: string, { name }: Pick<Parameter, 'name'>): string[] {
+function parameterKeys(path: string, { name }: Pick<Parameter, 'name'>): string[] {
   const parts = path.split('/').slice(1)
   const first = parts[0]!
   const at = parts.indexOf(`{${name}}`)

@@ -17,7 +17,7 @@ import { isWithin, TRANSACTION_COLUMNS, transactionCells } from './premiums.ts'
 const amount = (name: string, about: string): Column => ({ name, type: 'amount', about, isMeasure: true })
 
 /** Returns the columns of the configuration's list, then those of the request. Rejects with 400 an unknown list. */
-export function selectedColumns(
+function selectedColumns(
   { bordereau, columns }: Pick<ReportParameters, 'bordereau' | 'columns'>,
   { books }: Configuration,
 ): string[] {

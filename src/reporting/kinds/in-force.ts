@@ -82,7 +82,7 @@ export function coverAt(records: PolicyAggregate, at: Instant): CoverInForce | u
 }
 
 /** Rejects with 400 a name that is not a numeric field of an exposure. */
-export function requireNumeric(names: readonly string[], configuration: Configuration): void {
+function requireNumeric(names: readonly string[], configuration: Configuration): void {
   const known = numericFields(configuration)
   const wrong = names.find(name => !known.includes(name))
   if (wrong !== undefined)

@@ -79,7 +79,7 @@ export function nameOf(node: ScriptNode, property: 'key' | 'property'): string |
 }
 
 /** Functions with a name: declared, assigned to a variable or to `exports`, or a property of an object. */
-export function* functionsNamed(program: ScriptNode, wanted: string): Generator<ScriptNode> {
+function* functionsNamed(program: ScriptNode, wanted: string): Generator<ScriptNode> {
   for (const [name, one] of namedFunctions(program)) if (name === wanted) yield one
 }
 

@@ -159,7 +159,7 @@ function migrationOfPolicy(record: PolicyRecord): Told {
 }
 
 /** Throws `NotExpressible`. */
-export function exactTerms(record: PolicyRecord): object[] {
+function exactTerms(record: PolicyRecord): object[] {
   const taxes = new Map(
     (record.price?.exposurePrices ?? [])
       .flatMap(price => price.perilPrices)

@@ -32,7 +32,7 @@ const byText = <T>(list: readonly T[]): T[] =>
   list.toSorted((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1))
 
 /** Returns the terms of the policy, its cover with data and amounts, and its cost, bills, payments and planned bills. */
-export function currentState(record: PolicyRecord): Record<string, unknown> {
+function currentState(record: PolicyRecord): Record<string, unknown> {
   const { currency } = record
   const amount = (value: number): string => amountText(minorOf(value, currency), currency)
   return {
