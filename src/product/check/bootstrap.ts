@@ -122,8 +122,8 @@ export function checkBootstrapTemplates(
 }
 
 /**
- * Lists the tables of the bootstrap, for the checks of their contents, and marks their files as part of the configuration. Their
- * bytes are not unpacked yet.
+ * Lists the tables of the bootstrap, for the checks of their contents; their bytes are not unpacked yet. Marks the files of all
+ * resources of the bootstrap as part of the configuration.
  */
 export const bootstrapTables = (
   bootstrap: Bootstrap | undefined,

@@ -7,7 +7,7 @@ import { type ArchiveReport, LARGEST_WORK } from './report.ts'
 
 type Tables = {
   byProduct: Map<string, Map<string, LookupTable>>
-  /** If several products have a table of that name, that of the first in alphabetical order. */
+  /** If several products have a table of that name, that of the product whose paths come first. */
   ofTenant: Map<string, LookupTable>
 }
 

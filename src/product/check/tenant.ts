@@ -112,10 +112,7 @@ export const rolesShape = z.record(
 
 const NO_TABLES = { hasTable: (): boolean => false, tableNames: [] }
 
-/**
- * Compiles the fields of payments from payment/payment.json. Without the file, payments have no fields. Look-up fields are
- * reported, because no table is available to them.
- */
+/** Compiles the fields of payments. Without the file there are none. Group and lookup fields are errors (brief 4.4). */
 export function compilePaymentFields({ take, report: archive }: Archive): FieldDefinition[] {
   const decoded = decodeFile(take('payment/payment.json'), fieldsFile, archive)
   if (decoded === undefined) return []
@@ -123,8 +120,8 @@ export function compilePaymentFields({ take, report: archive }: Archive): FieldD
 }
 
 /**
- * Compiles the fields of policyholders. A missing file is a warning, and policyholders then have no fields. Look-up fields are
- * reported, because no table is available to them.
+ * Compiles the fields of policyholders. A missing file is a warning, and policyholders then have no fields. Group, lookup and media
+ * fields are errors.
  */
 export function compilePolicyholderFields({ take, report: archive }: Archive): FieldDefinition[] {
   const path = 'policyholder/policyholder.dictionary.json'
