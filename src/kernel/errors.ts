@@ -164,6 +164,7 @@ export const refusalData = ({ code, message, details, retryAfterSeconds }: Refus
 export const refusalFrom = (data: RefusalData): Refusal =>
   new Refusal(data.code, data.message, data.details, data.retryAfterSeconds)
 
+/** Returns a 404. `what` is the kind of record as a message names it, e.g. `policy`. */
 export const notFound = (what: string, locator: string): Refusal =>
   new Refusal('notFound', `There is no ${what} '${locator}'.`)
 
@@ -182,4 +183,5 @@ export const unavailable = refusalOf('unavailable')
 export const versionConflict = refusalOf('versionConflict')
 export const wrongState = refusalOf('wrongState')
 
+/** Returns a 401 with the code `unauthenticated`. */
 export const tokenRevoked = (): Refusal => unauthenticated('The token has been revoked; sign in again.')

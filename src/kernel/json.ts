@@ -4,6 +4,7 @@ import { decimal } from './money.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
+/** Whether the value is an object of JSON: neither null nor a list. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

@@ -19,8 +19,10 @@ export type DigitLocator = PolicyLocator | QuoteLocator | EndorsementLocator | C
 
 export type Uuid = string & { readonly __brand: 'Uuid' }
 
+/** Composes an integer locator. `shard` is less than `SHARDS`. */
 export const digitLocator = (sequence: number, shard: number): number => sequence * SHARDS + shard
 
+/** Returns the shard that the locator names. The tenant may not have it: `shardOfPolicy` checks that. */
 export const shardOfDigits = (locator: number): number => locator % SHARDS
 
 /** Reads an integer locator from a path or body. Returns undefined for text that cannot be one. */

@@ -9,6 +9,7 @@ export function getOrThrow<Key, Value>(
   return value
 }
 
+/** Appends the value to the list of the key, which starts empty. */
 export function addTo<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
   const list = map.get(key)
   if (list) list.push(value)

@@ -113,16 +113,19 @@ function assertSameCurrency(a: Money, b: Money): void {
     throw new MoneyError(`Amounts in ${a.currency} and ${b.currency} cannot be combined.`)
 }
 
+/** Throws `MoneyError` for two currencies, and 422 for a sum that is too large to be exact. */
 export function plus(a: Money, b: Money): Money {
   assertSameCurrency(a, b)
   return fromMinor(a.minor + b.minor, a.currency)
 }
 
+/** Throws `MoneyError` for two currencies, and 422 for a difference that is too large to be exact. */
 export function minus(a: Money, b: Money): Money {
   assertSameCurrency(a, b)
   return fromMinor(a.minor - b.minor, a.currency)
 }
 
+/** Returns the amount with the opposite sign. Zero stays 0 and never becomes -0. */
 export const negated = (a: Money): Money => fromMinor(-a.minor, a.currency)
 
 /** Adds the amount to the sum under the name. */

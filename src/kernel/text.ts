@@ -3,6 +3,7 @@ import { memoByObject } from './maps.ts'
 /** Whether SQLite can store the text: it accepts neither lone surrogates nor NUL. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
+/** Removes NUL, and replaces each lone surrogate with U+FFFD. */
 export const removeUnstorable = (text: string): string => text.toWellFormed().replaceAll('\0', '')
 
 /** Whether the text has more than `most` code points. An emoji counts as one character, not two. */

@@ -56,6 +56,10 @@ export function instant(ms: number): Instant | undefined {
 const knownZones = new Set<string>()
 const MOST_KNOWN_ZONES = 1_000
 
+/**
+ * Returns the name, unchanged, if the runtime knows such a zone, otherwise undefined. It also accepts `+01:00` and any letter
+ * case.
+ */
 export function timeZone(name: string): TimeZone | undefined {
   if (knownZones.has(name)) return name as TimeZone
   try {
@@ -159,6 +163,7 @@ export function plainDay(at: Instant, zone: TimeZone): Span | undefined {
   return isPlain(day, at) ? day : undefined
 }
 
+/** Returns the first millisecond of the day of `at`: usually 00:00, but 01:00 where clocks go forward at midnight. */
 export const startOfDay = (at: Instant, zone: TimeZone): Instant => dayOf(at, zone).start
 
 /**
@@ -193,6 +198,10 @@ function startOfNamedDay(isoDate: string, zone: TimeZone): Instant | undefined {
   }
 }
 
+/**
+ * Returns the local time in parts. `month` and `dayOfYear` start at 1, `dayOfWeek` is 1 on Mondays, and `offset` is like
+ * `+01:00`.
+ */
 export function localParts(at: Instant, zone: TimeZone) {
   const local = zonedDateTimeOf(at, zone)
   const { year, month, day, hour, minute, second, millisecond } = local
