@@ -68,6 +68,7 @@ const FIGURES: readonly Figure[] = [
   'rowsWritten',
 ]
 
+/** Returns figures of zero in a new object, because calls are added to it in place. */
 export const noCalls = (): Calls => ({
   d1: 0,
   control: 0,
@@ -109,6 +110,7 @@ const sizes = new Map<string, number>()
 /** Returns the size of a database at its last response to this isolate or to an object that it called; 0 before the first. */
 export const sizeOf = (binding: string): number => sizes.get(binding) ?? 0
 
+/** Records the size of a database for the request and for the isolate (`sizeOf`). */
 export function noteSize(calls: Calls, binding: string, bytes: number): void {
   sizes.set(binding, bytes)
   calls.sizes = { ...calls.sizes, [binding]: bytes }
@@ -123,6 +125,7 @@ export function serverTiming(calls: Calls, durationMs: number, showsRows = true)
   return [`total;dur=${durationMs}`, ...figures, ...rows].join(', ')
 }
 
+/** Records the bookmark of a database, unless a later one is recorded already. */
 export function noteBookmark(calls: Calls, binding: string, bookmark: string): void {
   const noted = laterBookmark(calls.bookmarks?.[binding], bookmark)
   if (noted !== undefined) calls.bookmarks = { ...calls.bookmarks, [binding]: noted }

@@ -49,6 +49,7 @@ export type JsonAnswer = { status: number; text: string }
 
 export const NO_BODY: JsonAnswer = { status: 200, text: '' }
 
+/** Returns the value as JSON with the status 200. */
 export const jsonAnswer = (value: unknown): JsonAnswer => ({ status: 200, text: JSON.stringify(value) })
 
 /** The stored form of a response that is too long to store or to reply with: the subject is read again and shown. */
@@ -56,6 +57,7 @@ export type AnswerBySubject = { status: number; subject: string }
 
 type Answer = JsonAnswer | AnswerBySubject
 
+/** Whether the response is stored only as its subject, which the caller has to read and show again. */
 export const isBySubject = (answer: JsonAnswer | AnswerBySubject): answer is AnswerBySubject =>
   'subject' in answer
 

@@ -15,12 +15,15 @@ import { isInterruption, refusalOfFault } from './faults.ts'
 import { isJurisdiction, type Place } from './tenancy/places.ts'
 import { scope, shardName, type Tenant } from './tenancy.ts'
 
+/** Returns the object that runs the operations of a policy. Makes no call. */
 export const policyObject = (env: Env, tenant: Tenant, policy: PolicyLocator) =>
   placedObject(env, env.POLICY, tenant.place, `${scope(tenant)}/${policy}`)
 
+/** Returns the object that leases the numbers of a shard and wakes its due work. Makes no call. */
 export const dispatcherObject = (env: Env, tenant: Tenant, shard: number) =>
   placedObject(env, env.DISPATCHER, tenant.place, `${scope(tenant)}/${shard}`)
 
+/** Returns the object that delivers the events of one shard to the webhook. Makes no call. */
 export const webhookObject = (env: Env, tenant: Tenant, shard: number, webhook: Uuid) =>
   placedObject(env, env.DELIVERY, tenant.place, `${scope(tenant)}/${shard}/${webhook}`)
 
@@ -48,6 +51,7 @@ export function placedObject<T extends Rpc.DurableObjectBranded | undefined>(
   return within.get(within.idFromName(name))
 }
 
+/** Counts the call, even if it fails. */
 export async function callObject<T>(calls: Calls, call: () => Promise<T>): Promise<T> {
   calls.object += 1
   return await call()

@@ -80,6 +80,7 @@ export type HeavyReading = {
   read(rows: number): Promise<void>
 }
 
+/** Starts the count of one request. Each isolate limits the tenant on its own. */
 export function heavyReading(tenantLocator: string): HeavyReading {
   let rowsRead = 0
   return {

@@ -116,6 +116,7 @@ const sharedAccess = ({ ENVIRONMENT }: Env, key: TenantKey): Shared<TenantAccess
       }
     : undefined
 
+/** Opens the control database. Its round trips are in `calls.d1` and also in `calls.control`. */
 export function controlDatabase(env: Env, calls: Calls): Database {
   const database = openDatabase(env.CONTROL, calls)
   return {
@@ -337,6 +338,7 @@ async function resolveFenceMismatch(
   )
 }
 
+/** Writes the fence in one round trip. `database` must be open without a fence, which might reject the write. */
 export async function sendFence(database: Database, { sql: text, params }: FenceStatement): Promise<void> {
   await database.batch([database.rawQuery(text, ...params)])
 }
@@ -345,6 +347,7 @@ export async function sendFence(database: Database, { sql: text, params }: Fence
 export const homeDatabase = ({ env, tenant, calls }: TenantPlace): Database =>
   shardDatabase(env, tenant, HOME_SHARD, calls)
 
+/** Opens the databases of all shards, in their order. Makes no round trip. */
 export const shardDatabases = ({ env, tenant, calls }: TenantPlace): Database[] =>
   tenant.shards.map((_, shard) => shardDatabase(env, tenant, shard, calls))
 
@@ -396,6 +399,7 @@ export function shardForNewPolicyholder(tenant: Tenant, at: Instant = now()): nu
 
 /** One generation of a tenant. It ends when the tenant is recreated or deleted, and its names are never reused. */
 export type TenantScope = Pick<Tenant, 'locator' | 'generation'>
+/** Returns the common beginning of the names of its objects and files: `locator/generation`. */
 export const scope = ({ locator, generation }: TenantScope): string => `${locator}/${generation}`
 
 /** Returns the bucket of the tenant's jurisdiction. Throws 503 until it is bound. */
@@ -411,6 +415,7 @@ export function tenantFiles(env: Env, { place }: Pick<Tenant, 'place'>): R2Bucke
 export const boundBucket = (env: Env, place: Place): R2Bucket | undefined =>
   (env as unknown as Record<string, R2Bucket | undefined>)[bucketBinding(place)]
 
+/** Returns the key of a file in R2. The parts of `path` become its folders. */
 export const fileKey = (tenant: Tenant, ...path: string[]): string => [scope(tenant), ...path].join('/')
 export const filesPrefix = (tenant: TenantScope): string => `${scope(tenant)}/`
 

@@ -13,6 +13,7 @@ import {
 
 export type SqlText = { readonly sql: string; readonly params: readonly unknown[] }
 
+/** Whether the statement is a plain SELECT. One that begins with WITH counts as a write. */
 export const isReading = ({ sql: text }: SqlText): boolean => /^[\s(]*select\b/i.test(text)
 
 /** Sends the statements as one atomic batch in one round trip. */

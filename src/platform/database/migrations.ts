@@ -40,6 +40,7 @@ export async function readMigrations(files: Record<string, string>): Promise<Mig
   return (await Promise.all(read)).sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
+/** Returns the name of the last migration. Throws an Error if there are none. */
 export function newestMigration(migrations: readonly Migration[]): string {
   const newest = migrations.at(-1)
   if (!newest) throw new Error('There are no migrations.')

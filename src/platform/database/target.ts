@@ -9,6 +9,7 @@ export type MigrationTarget = {
   query(statement: string): Promise<Record<string, unknown>[]>
 }
 
+/** Returns the Worker's binding as a target. Each execution and each query is one round trip to D1. */
 export function bindingTarget(name: string, client: D1Database, calls: Calls = noCalls()): MigrationTarget {
   return {
     name,

@@ -332,6 +332,7 @@ export const EVENT_TYPES: Readonly<Record<EventType, EventTypeEntry>> = Object.f
 
 export const eventTypes = Object.keys(EVENT_TYPES) as [EventType, ...EventType[]]
 
+/** Whether the catalogue has the type, by its older name. It has no types of plugins. */
 export const isEventType = (type: string): type is EventType => Object.hasOwn(EVENT_TYPES, type)
 
 /** Returns undefined for types that are not in the table, such as those of plugins. */

@@ -7,6 +7,7 @@ import {
   isEventType,
 } from './catalogue.ts'
 
+/** Whether events of the type are in the event stream. Those of plugins always are. */
 export const isStreamed = (type: string): boolean => entryOf(type)?.isStreamed ?? true
 
 export const streamTypes = eventTypes.filter(isStreamed) as [EventType, ...EventType[]]
@@ -19,6 +20,7 @@ export type CustomEventType = `custom.${string}`
 
 export const CUSTOM_EVENT_TYPE = /^custom(\.[A-Za-z0-9_-]{1,60}){1,4}$/
 
+/** Whether a plugin can define the type. None needs to have defined it. */
 export const isCustomEventType = (type: string): type is CustomEventType => CUSTOM_EVENT_TYPE.test(type)
 
 /** Returns every newer name of the older type. */

@@ -33,6 +33,7 @@ function fileResponse({ files }: Console, request: Request): Response {
   })
 }
 
+/** Returns the pages of the console. Each request calls `load`, which loads the files only once. 404 for an unknown file. */
 export const consolePages = (load: () => Promise<Console>): readonly Page[] => [
   { path: '/console', respond: async request => pageResponse(await load(), request) },
   { path: '/console/{file}', respond: async request => fileResponse(await load(), request) },

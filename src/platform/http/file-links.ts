@@ -39,6 +39,7 @@ const FILE_GROUPS: ReadonlySet<string> = new Set([
   ...['invoices', 'payments', 'transactions', 'media', 'reports', 'export'],
 ])
 
+/** Whether file references in responses of the route become addresses: one of its permissions must be of such a group. */
 export const mayNameFiles = ({ access }: Pick<Route, 'access'>): boolean =>
   'permissions' in access &&
   access.permissions?.some(permission => FILE_GROUPS.has(groupOf(permission))) === true

@@ -68,6 +68,7 @@ type Group = keyof typeof PERMISSION_GROUPS
 /** E.g. `policies.write`. */
 export type Permission = { [G in Group]: `${G}.${(typeof PERMISSION_GROUPS)[G]['actions'][number]}` }[Group]
 
+/** Returns the part before the dot, e.g. `policies`. The text must contain a dot. */
 export const groupOf = (permission: string): string => permission.slice(0, permission.indexOf('.'))
 
 /** In the order of the groups. */
@@ -170,6 +171,7 @@ export function isGrantable(text: string): boolean {
   return ALL_PERMISSIONS.some(permission => permission === text) && !isReserved(text)
 }
 
+/** Whether only administration accounts can have the permission. Roles of tenants cannot list it. */
 export const isReserved = (text: string): boolean =>
   ONLY_ADMINISTRATION.some(permission => permission === text)
 

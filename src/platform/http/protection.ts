@@ -21,6 +21,7 @@ const RENDERED_POLICY =
 /** For all other responses: they load nothing if a browser shows them. */
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
+/** Adds the headers that the handler did not set: `no-store`, and a content security policy that depends on the media type. */
 export function setSecurityHeaders(headers: Headers): void {
   for (const [name, value] of HEADERS) if (!headers.has(name)) headers.set(name, value)
   if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
@@ -71,6 +72,7 @@ async function isAllowed(
   return listing.allowedOrigins?.includes(origin) ?? false
 }
 
+/** Lets the calling page read the response if its origin is allowed. If that cannot be determined, the page may not read it. */
 export async function setCorsHeaders(exchange: Exchange, env: Env, { headers }: Response): Promise<void> {
   headers.append('vary', 'origin')
   const origin = await allowedOrigin(exchange, env)
@@ -79,6 +81,10 @@ export async function setCorsHeaders(exchange: Exchange, env: Env, { headers }: 
   headers.set('access-control-expose-headers', EXPOSED)
 }
 
+/**
+ * Answers a preflight of a page. Without the headers, which an origin that is not allowed does not get, the browser sends no
+ * request.
+ */
 export async function setPreflightHeaders(
   exchange: Exchange,
   env: Env,

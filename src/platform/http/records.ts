@@ -23,6 +23,7 @@ const PREVIEWED: ReadonlySet<string> = new Set([
   'PATCH /cancellations/{locator}/reinstate',
 ])
 
+/** Whether the route accepts `If-Previewed`. Other writes reject the header with 400. */
 export const takesPreview = ({ method, path }: Pick<Route, 'method' | 'path'>): boolean =>
   PREVIEWED.has(`${method.toUpperCase()} ${path}`)
 
@@ -139,6 +140,7 @@ export const WRITES: Readonly<Record<string, WriteOf>> = {
   [`POST ${MIGRATIONS}/accounts/{accountLocator}`]: { makes: `${MIGRATIONS}/{locator}` },
 }
 
+/** Returns what a write changes and creates. Empty for other routes. `path` has the placeholders of the route. */
 export const writeOf = ({ method, path }: { method: string; path: string }): WriteOf =>
   WRITES[`${method.toUpperCase()} ${path}`] ?? {}
 

@@ -134,6 +134,7 @@ const jsonResponse = (
   media = 'application/json',
 ): Response => new Response(json, { status, headers: { 'content-type': media } })
 
+/** Returns 204. `allow` lists the methods of the path, e.g. `GET, HEAD, OPTIONS`. */
 export const optionsResponse = (allow: string): Response =>
   new Response(null, { status: 204, headers: { allow } })
 
@@ -279,6 +280,7 @@ const MOST_UNCOUNTED = 1_000
 
 type PagingQuery = { readonly offset?: number; readonly count?: number; readonly pagingToken?: string }
 
+/** Whether the query of the route has the parameter, which makes its response one page of a list. */
 export const isPaged = (query: z.ZodType | undefined, by: 'offset' | 'pagingToken'): boolean =>
   query !== undefined && by in ((query as Partial<z.ZodObject>).shape ?? {})
 

@@ -49,6 +49,7 @@ export type JsonText = JsonAnswer & {
   readonly page?: object
 }
 
+/** Marks the response as finished JSON. `page` is the value of its text if that is a page of a list. */
 export const jsonText = (answer: JsonAnswer, page?: object): JsonText => ({
   status: answer.status,
   text: answer.text,
@@ -268,5 +269,6 @@ export const forAdministration = (tag: string) =>
 export const forSignedIn = (tag: string) =>
   routes<SignedInContext, { readonly permission?: Permissions }>('signedIn', tag)
 
+/** Declares routes that need no token. Handlers get no caller and no idempotency key. */
 export const publicRoutes = (tag: string) =>
   routes<PublicContext, { readonly permission?: never }>('public', tag)

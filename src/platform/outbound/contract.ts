@@ -28,6 +28,7 @@ const OWN_HEADERS =
   /^(host|content-length|connection|upgrade|transfer-encoding|idempotency-key|webhook-.*|socotra-signature.*)$/i
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
+/** Whether the text can be the value of a header: one line of Latin-1 characters. */
 export const isHeaderValue = (text: string): boolean => HEADER_VALUE.test(text)
 
 export const HeaderValue = z

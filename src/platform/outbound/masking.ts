@@ -155,6 +155,7 @@ const LONGEST_SCHEME = 20
 const isMasked = (name: string, value: string): boolean =>
   looksSecret(name, value) && !isReferenceAlone(value)
 
+/** Returns the headers as responses show them: values that look secret are masked, references to secrets are not. */
 export const maskedHeaders = (headers: SecretBearing['headers']): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, isMasked(name, value) ? MASK : value]),
@@ -240,9 +241,11 @@ const REFERENCE = /\{\{secret:(_?[a-zA-Z$][a-zA-Z\d_$]*)\.([\w$-]{1,128})\}\}/g
 /** An intended reference, valid or not. */
 const INTENDED_REFERENCE = /\{\{\s*secret\b/gi
 
+/** Returns the valid references in the order of the text, including repetitions. */
 export const referencesIn = (text: string): SecretReference[] =>
   [...text.matchAll(REFERENCE)].map(([, staticName, item]) => ({ staticName: staticName!, item: item! }))
 
+/** Whether the text has a valid reference. `meansReference` also finds malformed ones. */
 export const hasReference = (text: string): boolean => referencesIn(text).length > 0
 
 /** Whether the text contains an intended reference, also percent-encoded. */

@@ -43,6 +43,7 @@ const ofToken = (token: AccessToken | undefined): [string, number] => [
   token?.epoch ?? 0,
 ]
 
+/** Reads the only row of the fence. `is_revoked` is 1 if the account's tokens were revoked after this one was issued. */
 export const readFence = (token?: AccessToken): FenceStatement => ({
   sql: `select tenant_locator, generation, state, token_epoch, restores, ${IS_REVOKED} as is_revoked from fence`,
   params: ofToken(token),
@@ -59,6 +60,7 @@ export const guardFence = (
   params: [locator, generation, tokenEpoch, restores.length, ...ofToken(token)],
 })
 
+/** Whether `guardFence` failed the batch. D1 reports only the text of the constraint. */
 export function isFenceTripped(problem: unknown): boolean {
   const { message = '', cause = '' } = problem as Partial<Error>
   return /NOT NULL constraint failed: guard\.name/.test(`${message} ${String(cause)}`)

@@ -25,6 +25,7 @@ type Limited = { readonly name: string; readonly quotas?: Quotas }
 export const shareOf = ({ quotas }: Pick<Limited, 'quotas'>, bytes: number): number =>
   bytes / (quotas?.databaseBytes ?? DATABASE_BYTES)
 
+/** Whether the log warns the operator. */
 export const isNearlyFullAt = (share: number): boolean => share >= WARNED_FROM
 
 /** Whether new policyholders go to another database. */
@@ -33,6 +34,7 @@ export const isClosedAt = (share: number): boolean => share >= CLOSED_FROM
 /** Whether additions are rejected. The rest of the space is for timers, deliveries and erasures. */
 export const isFullAt = (share: number): boolean => share >= FULL_FROM
 
+/** The 507 for additions to a full database. */
 export const databaseFull = ({ name }: Limited, bytes: number): Refusal =>
   new Refusal(
     'databaseFull',

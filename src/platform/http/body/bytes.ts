@@ -6,6 +6,7 @@ import { Seats } from '../../seats.ts'
 const megabytes = (bytes: number): string =>
   bytes % 1_000_000 === 0 ? `${bytes / 1_000_000} MB` : `${Math.ceil(bytes / 1_048_576)} MiB`
 
+/** Returns a 413 whose message has the limit of the path. */
 export const bodyTooLarge = (largestBytes: number): Refusal =>
   tooLarge(`The body is larger than ${megabytes(largestBytes)}, which is the limit of this path.`)
 
@@ -82,6 +83,7 @@ export async function discardRest({ body }: Request): Promise<void> {
   }
 }
 
+/** Copies the parts into one array. Until the parts are released, memory holds the bytes twice. */
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0

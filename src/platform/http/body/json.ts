@@ -235,4 +235,5 @@ export function jsonShape(bytes: Uint8Array): { depth: number; values: number } 
   return { depth: deepest, values }
 }
 
+/** Returns the depth of nested lists and objects: 0 for text or a number, 1 for `[]`. Does not parse. */
 export const jsonDepth = (bytes: Uint8Array): number => jsonShape(bytes).depth

@@ -232,6 +232,7 @@ export async function uploadedBytes({ stream }: Upload): Promise<Uint8Array<Arra
   return concatBytes(parts)
 }
 
+/** Starts the SHA-256 hash of a file. `withContents` takes its hexadecimal digest. */
 export const contentsHash = (): Hash => createHash('sha256')
 
 /**

@@ -215,6 +215,7 @@ export type Example = {
 /** E.g. `post /policy`. */
 export type Examples = Readonly<Record<string, Example & { readonly refusals: readonly ErrorCode[] }>>
 
+/** Returns the recorded example of the route. Without one, only the list of refusals, which is empty. */
 export const exampleOf = (examples: Examples, { method, path }: Pick<Route, 'method' | 'path'>) =>
   examples[`${method} ${path}`] ?? { refusals: [] }
 
@@ -232,6 +233,9 @@ function mediaOf(content: Record<string, Media>, example: unknown): Media | unde
   return (fitting ?? Object.entries(content)[0])?.[1]
 }
 
+/**
+ * Puts the example into the operation of the OpenAPI document: parameters of the path, request body, and first response of 2xx.
+ */
 export function addExample(operation: Operation, { params = {}, body, answer }: Example): void {
   for (const parameter of operation.parameters ?? [])
     if (parameter.in === 'path' && params[parameter.name] !== undefined)

@@ -39,6 +39,7 @@ async function libraryFile({ version }: Reference, request: Request, { ASSETS }:
   })
 }
 
+/** Returns the pages of /docs. Each request calls `load`, which loads the page only once. 404 for an unknown file or version. */
 export function referencePages(load: () => Promise<Reference>): readonly Page[] {
   const file: Page['respond'] = async (request, env) => await libraryFile(await load(), request, env)
   return [
