@@ -39,6 +39,7 @@ type TokenClaims = {
 
 const seconds = (at: number): number => Math.floor(at / 1000)
 
+/** Signs an access token. It expires at the whole second that is at most an hour after `now`. */
 export async function issueToken(
   env: TokenKeys,
   holder: TokenHolder,

@@ -62,6 +62,7 @@ export const mayEnter = ({ locator, tokenEpoch }: AccountState, now: Instant): S
     sql`${accounts.deletedAt} is null`,
   )})`
 
+/** Like `mayEnter`, but as a condition on the row of the administration account, which cannot be disabled. */
 export const administratorMayEnter = ({ locator, tokenEpoch }: AccountState, now: Instant): SQL =>
   and(
     eq(administrators.locator, locator),

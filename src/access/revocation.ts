@@ -141,6 +141,7 @@ export function revocationWrites(
   }
 }
 
+/** Announces a revocation again when the timer of `revocationWrites` is due, even if the request already did. */
 export const fireRevocation = (
   { subject, payload }: { subject: string; payload: Record<string, string> },
   place: { readonly env: Env; readonly tenant: Tenant; readonly calls: Calls },
@@ -204,6 +205,7 @@ async function announceSince(place: Place, tenant: Tenant, since: number): Promi
   if (rows.length > 0) await announceAll(place, tenant, rows)
 }
 
+/** Announces again all that was revoked since the commit of `revocationsOf`, when its timer is due. */
 export const fireRevocations = (
   { payload }: { payload: Record<string, string> },
   place: Place & { readonly tenant: Tenant },
@@ -214,11 +216,16 @@ type Known = { readonly found: FoundToken | undefined; readonly readAt: Instant 
 
 const known = new Memo<string, Known>(1_000)
 
-/** Texts of tokens that existed at this isolate's last look-up. Only other tokens must pass `requireNotLimited` first. */
+/** Tokens that this isolate has found, even if they are deleted since. Only other tokens must pass `requireNotLimited` first. */
 const seen = new Memo<string, true>(1_000)
 
+/** Whether this isolate has ever found the token. It may have been deleted since. */
 export const wasTokenFound = (token: string): boolean => seen.get(token) ?? false
 
+/**
+ * Returns the token's account, undefined if unknown. Looks up again after 5 s. `scope` is the generation of the tenant, if there
+ * is one.
+ */
 export async function knownAuthToken(
   scope: string,
   token: string,

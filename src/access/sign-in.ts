@@ -32,6 +32,7 @@ const NOBODY = '00000000-0000-4000-8000-000000000000' as Uuid
 
 const TENANT_ADMINISTRATOR = 'account.tenant.admin'
 
+/** Returns the same 401 for each reason, because the response must not show which tenants and users exist. */
 export const signInFailed = (): Refusal =>
   new Refusal('signInFailed', 'Tenant, user name or password is wrong, or the account is locked.')
 
@@ -126,6 +127,10 @@ export async function signInToTenant(
 
 const UNAUTHENTICATED = 'account.unauthenticated'
 
+/**
+ * Signs in to no tenant. Without an account, it takes as long and then throws 401, as for a wrong password. The audit trail of
+ * administration accounts records either result.
+ */
 export async function signInAdministrator(
   account: StoredAccount | undefined,
   { username, password }: Credentials,
@@ -265,6 +270,7 @@ export const callerOf = (
   ...(permissions && { permissions }),
 })
 
+/** Issues an access token for the account, in a tenant or in none. `signedInAt` limits how long it can be renewed. */
 export async function authentication(
   { env, now }: Pick<PublicContext, 'env' | 'now'>,
   account: StoredAccount,

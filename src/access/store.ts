@@ -82,6 +82,7 @@ const hasKey = (table: typeof accounts | typeof administrators, key: AccountKey)
 
 type AccountRow = typeof accounts.$inferSelect
 
+/** Converts a row. Permissions and roles are missing: `accountWithRoles` adds them. */
 export const storedAccount = ({ type, ...row }: AccountRow): StoredAccount => ({
   ...row,
   locator: row.locator as Uuid,
@@ -213,6 +214,7 @@ export const accountsQuery = (database: Database, { offset, count }: { offset: n
     .limit(count)
     .offset(offset)
 
+/** Reads an administration account, undefined if there is none. What only accounts of tenants have is empty. One round trip. */
 export async function readAdministrator(
   env: Env,
   key: AccountKey,
@@ -245,6 +247,7 @@ export const replaceHash = (database: Database, account: StoredAccount, password
     .set({ passwordHash })
     .where(and(eq(accounts.locator, account.locator), eq(accounts.passwordHash, account.passwordHash ?? '')))
 
+/** Reads whether the user name is in use and how many accounts the tenant has, without deleted ones. One round trip. */
 export async function readRoom(
   database: Database,
   username: string,

@@ -35,5 +35,6 @@ export function testTenantName(username: string, suffix: string = DEFAULT_SUFFIX
   return `${letters.slice(0, LONGEST_USER) || USER_WITHOUT_LETTERS}-${suffix}`
 }
 
+/** Returns the host name of the tenant: `name.co.environment.domain` (resources brief 10.6). */
 export const hostNameOf = (env: Pick<Env, 'ENVIRONMENT' | 'DOMAIN'>, name: string): string =>
   `${name}.co.${env.ENVIRONMENT}.${env.DOMAIN}`

@@ -62,6 +62,7 @@ export const NO_TENANT = '00000000-0000-4000-8000-000000000000' as Uuid
 /** Whether the text is a long-lived token. Checks the prefix only. */
 export const isAuthToken = (text: string): boolean => text.startsWith(AUTH_TOKEN_PREFIX)
 
+/** Returns a new long-lived token. `tenant` is `NO_TENANT` for an administration account. */
 export function newAuthToken(tenant: Uuid): string {
   const bare =
     AUTH_TOKEN_PREFIX + encode(BigInt(`0x${tenant.replaceAll('-', '')}`), TENANT_CHARACTERS) + randomText()
@@ -79,6 +80,7 @@ export function tenantOfAuthToken(text: string): Uuid | undefined {
   return readUuid(hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'))
 }
 
+/** Returns the SHA-256 of a token in hexadecimal, the only form in which it is stored. */
 export const hashOfAuthToken = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 const checksum = (bare: string): string =>

@@ -153,6 +153,7 @@ export async function listAccounts(
   }
 }
 
+/** Throws 404 for a missing or deleted account, and 403 for one that the caller may not read. One round trip. */
 export async function readOneAccount(
   locator: string,
   context: RequestContext,
@@ -379,6 +380,7 @@ async function rulesAsRead(database: Database, { ifMatch }: RequestContext): Pro
   }
 }
 
+/** Returns the account as the contract has it. `locked` depends on real time, also in a test tenant whose clock was moved. */
 export const accountResponse = (
   account: store.StoredAccount,
   { name: tenant }: Tenant,

@@ -71,8 +71,8 @@ type AuditedCommit = Omit<Commit, 'shard' | 'subject'> & {
 }
 
 /**
- * Commits a change of the home shard with its audit entry. Throws 401 if the caller's long-lived token has ended: isolates trust
- * it for some seconds, and nothing that lasts may be made with it in that time.
+ * Commits a change of the home shard with its audit entry. Throws the errors of `commit`, and 401 if the caller's long-lived token has ended:
+ * isolates trust it for some seconds, and nothing that lasts may be made with it in that time.
  */
 export async function commitAudited(
   context: RequestContext,
@@ -103,6 +103,7 @@ const isTokenValid = (locator: Uuid): SQL =>
   sql`exists (select 1 from ${authTokens} join ${accounts} on ${accounts.locator} = ${authTokens.accountLocator}
     where ${authTokens.locator} = ${locator} and ${accounts.disabledAt} is null and ${accounts.deletedAt} is null)`
 
+/** Returns the conditions of a filter: `startTimestamp` is included, `endTimestamp` is not, all other values must be equal. */
 export function auditConditions(
   {
     accountLocator,

@@ -276,6 +276,10 @@ const GRANTABLE = ALL_PERMISSIONS.filter(permission => permission.startsWith('de
 /** Names of more than one tenant. */
 const SCOPES: ReadonlySet<string> = new Set(['any', 'type:test', 'type:production'])
 
+/**
+ * Creates a long-lived token of the caller's account, and returns its text, which is never stored. Throws 400 for an expiry or
+ * names that are not valid, 409 for a name that is in use, and 401 if the session has ended since.
+ */
 export async function createAdministrationToken(
   request: AuthTokenCreateRequest,
   context: SignedInContext,
@@ -341,6 +345,7 @@ function parseTokenScope(wanted: readonly string[]): string[] {
   return tenants
 }
 
+/** Lists the caller's tokens, oldest first, including expired ones until they are removed. One round trip. */
 export async function listAdministrationTokens({
   env,
   calls,

@@ -69,9 +69,11 @@ export const tokensQuery = (database: Database, table: TokenTable, accountLocato
     .where(eq(table.accountLocator, accountLocator))
     .orderBy(asc(table.createdAt), asc(table.locator))
 
+/** Deletes the expired tokens of all accounts in the table. */
 export const removeExpiredQuery = (database: Database, table: TokenTable, now: number): Query =>
   database.build.delete(table).where(lte(table.expiresAt, now))
 
+/** Selects the account's token by its text, or by its name if `tokenOrName` does not look like a token. */
 export const tokenMatches = (table: TokenTable, accountLocator: Uuid, tokenOrName: string): SQL =>
   and(
     eq(table.accountLocator, accountLocator),
@@ -93,6 +95,7 @@ export const hasRoomFor = (
     and (select count(*) from ${authTokens} where ${authTokens.accountLocator} = ${accountLocator}
       and ${authTokens.expiresAt} > ${now}) < ${most}`
 
+/** Finds a token by its text, even if it has expired. Returns undefined for an unknown one. One round trip. */
 export async function findAdministrationToken(
   database: Database,
   text: string,
@@ -113,6 +116,7 @@ export async function findAdministrationToken(
   return row && { ...row, accountType: ADMINISTRATION_ACCOUNT }
 }
 
+/** Inserts the token only if `holds` is true. Otherwise the batch goes on without it. */
 export const insertAdministrationTokenQuery = (
   database: Database,
   row: typeof administrationTokens.$inferInsert,

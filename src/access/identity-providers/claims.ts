@@ -88,6 +88,9 @@ export function usernamesOf({ claims, subject, hash, issuer }: Verified): string
 /** 64 bits, so that nobody can find a subject whose name is also taken. */
 const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
 
+/**
+ * Returns the name and address of an account from its claims. Without a usable name it is the user name, without an address null.
+ */
 export function personOf(claims: JWTPayload, username: string): { name: string; email: string | null } {
   const email = claims.email
   const isEmail = typeof email === 'string' && email.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(email)

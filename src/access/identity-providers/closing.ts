@@ -25,6 +25,7 @@ export const dependsOnProvider = (name: string): SQL => {
 
 export type Dependents = { readonly count: number; readonly hasCaller: number | null }
 
+/** Counts the accounts of `dependsOnProvider`. `hasCaller` is 1 if the caller's is one of them, and null if there are none. */
 export const dependentsQuery = ({ build }: Database, name: string, caller: string) =>
   build
     .select({

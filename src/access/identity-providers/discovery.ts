@@ -20,6 +20,7 @@ const KNOWN_MS = 10 * 60_000
 export const KEYS_AGAIN_MS = 60_000
 export const FAILED_AGAIN_MS = 10_000
 
+/** Returns the 502 for a provider that does not respond, or whose response is not valid. */
 export const providerFailed = (message: string): Refusal => new Refusal('identityProviderFailed', message)
 
 export type Metadata = {

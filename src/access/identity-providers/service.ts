@@ -58,6 +58,7 @@ export function requireProviders({ keepsProviders, name }: Tenant): void {
 export const secretPlace = (tenant: Tenant, name: string): string =>
   sealedPlace(tenant, 'identityProvider', name)
 
+/** Selects all providers of the tenant, sorted by name. */
 export const providersQuery = (database: Database) =>
   database.build.select().from(identityProviders).orderBy(asc(identityProviders.name))
 
@@ -93,6 +94,7 @@ async function readProviders(
   }
 }
 
+/** Lists providers, sorted by name. Throws 503 until the tenant's databases have their table. One round trip. */
 export async function listProviders(context: RequestContext): Promise<IdentityProviderResponse[]> {
   requireProviders(context.tenant)
   const database = homeDatabase(context)
@@ -100,6 +102,7 @@ export async function listProviders(context: RequestContext): Promise<IdentityPr
   return rows.map(providerResponse)
 }
 
+/** Throws 404 if there is no provider of that name, and like `listProviders`. */
 export async function readProvider(name: string, context: RequestContext): Promise<IdentityProviderResponse> {
   const provider = (await listProviders(context)).find(one => one.name === name)
   if (!provider) throw notFound('identity provider', name)

@@ -17,6 +17,7 @@ export async function authenticateByProvider(
   return exchangeIdToken(await tenantOf(request, context), idToken, nonce, context)
 }
 
+/** Reads the tenant that the query names; undefined if there is none. Throws 400 unless exactly one property names it. */
 export async function tenantOf(
   query: AuthenticateAdminQuery,
   { env, calls }: PublicContext,

@@ -12,6 +12,7 @@ const MANAGING = 'users.write'
 /** The permission as roles list it. */
 const LISTED = [MANAGING, `${groupOf(MANAGING)}.*`]
 
+/** Whether the account has the permission `users.write`. */
 export const mayManageUsers = (held: Pick<Caller, 'accountType' | 'permissions'>): boolean =>
   hasPermission(held, MANAGING)
 

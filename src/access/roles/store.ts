@@ -8,6 +8,7 @@ export type Role = typeof roles.$inferSelect
 /** Sorted by name. */
 export const rolesQuery = ({ build }: Database) => build.select().from(roles).orderBy(asc(roles.name))
 
+/** Selects the roles of these names, sorted by name. Names without a role are left out. */
 export const rolesNamedQuery = ({ build }: Database, names: readonly string[]) =>
   build
     .select()
@@ -58,6 +59,7 @@ export const hasRole = (name: string): SQL =>
   sql`${accounts.deletedAt} is null and ${accounts.locator} in (
     select ${accountRoles.accountLocator} from ${accountRoles} where ${accountRoles.role} = ${name})`
 
+/** Selects up to `most` accounts that have the role, sorted by user name. */
 export const holdersQuery = ({ build }: Database, name: string, most: number) =>
   build
     .select({ username: accounts.username })
@@ -77,6 +79,7 @@ export const isHolderQuery = ({ build }: Database, name: string, accountLocator:
 const mapsTo = (name: string): SQL =>
   sql`exists (select 1 from json_each(${identityProviders.mappings}) m, json_each(m.value, '$.roles') r where r.value = ${name})`
 
+/** Selects the names of identity providers with a mapping that gives the role. */
 export const mappersQuery = ({ build }: Database, name: string) =>
   build.select({ name: identityProviders.name }).from(identityProviders).where(mapsTo(name))
 

@@ -43,6 +43,7 @@ export async function listUsers(
   }
 }
 
+/** Returns the account with what it may do. `account` has its roles already (`accountWithRoles`). Whole groups are `group.*`. */
 export const userResponse = (account: StoredAccount, tenant: Tenant): UserResponse => ({
   ...accountResponse(account, tenant),
   roles: [...(account.roles ?? [])],
