@@ -25,6 +25,7 @@ const LOCATOR_NAMES = {
   secret: undefined,
 } as const satisfies Record<ResourceType, keyof BasicResourceResponse | undefined>
 
+/** Returns the properties that all resources have. The type decides in which property the revision is. */
 export function basicResourceResponse(resource: Resource): BasicResourceResponse {
   const { name, type, staticName, jurisdictions, createdAt, createdBy, revision, templateFormat } = resource
   const locatorName = LOCATOR_NAMES[type]

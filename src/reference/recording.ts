@@ -54,6 +54,7 @@ export async function recordOnce(
 /** A resource with new contents. `before` is undefined for a new resource. */
 export type Change = { readonly before: Resource | undefined; readonly resource: Resource }
 
+/** Builds the parts of a commit that store new contents. The guard fails if the resource, or its name, was written since. */
 export const resourceWrite = (
   database: Database,
   { before, resource }: Change,

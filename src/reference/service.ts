@@ -87,6 +87,7 @@ async function showInForce(
     : shown
 }
 
+/** Lists resources in the order of their creation. Throws 400 for a type that does not exist. */
 export async function readResourceList(
   { offset = 0, count, extended }: contract.ListQuery,
   type: string | undefined,
@@ -130,6 +131,7 @@ export const createGroup = (
   }))
 }
 
+/** Changes a group. Throws 404 for an unknown group, 409 for a retired one, and otherwise like `createGroup`. */
 export const updateGroup = (
   locator: string,
   request: contract.ResourceGroupUpdateRequest,
@@ -147,6 +149,7 @@ export const retireGroup = (locator: string, context: RequestContext): Promise<J
     return { group: read.retired ? read : { ...read, retired: true, version: read.version + 1 }, read }
   })
 
+/** Throws 404 for an unknown group. One round trip. */
 export async function readGroup(
   locator: string,
   context: RequestContext,
@@ -154,6 +157,7 @@ export async function readGroup(
   return groupResponse(await groupAt(homeDatabase(context), locator))
 }
 
+/** Lists groups in the order of their creation. One round trip. */
 export async function readGroupList(
   { offset = 0, count, extended, excludeRetired, excludeActive }: contract.GroupListQuery,
   context: RequestContext,

@@ -29,15 +29,19 @@ async function readResources(database: Database, which: SQL | undefined): Promis
   return rows as Resource[]
 }
 
+/** Finds a resource by its name, not its static name. One round trip. */
 export const findResource = async (database: Database, name: string): Promise<Resource | undefined> =>
   (await readResources(database, eq(resources.name, name)))[0]
 
+/** Selects a resource by its name, not its static name. */
 export const resourceQuery = (database: Database, name: string) =>
   resourcesWhere(database, eq(resources.name, name))
 
+/** Finds the resources of these names, in any order. Unknown names are left out. One round trip. */
 export const findResources = (database: Database, wanted: readonly string[]): Promise<Resource[]> =>
   readResources(database, sql`${resources.name} in ${names(wanted)}`)
 
+/** Finds the resources that have the name or the static name. One round trip. */
 export const nameTakenBy = (
   database: Database,
   { name, staticName }: Pick<Resource, 'name' | 'staticName'>,
@@ -119,6 +123,7 @@ const MEMBERS_OF_CANDIDATES = statement(build =>
     .where(ofNames),
 )
 
+/** Converts the results of `candidateQueries`, each group with the names of its candidates. */
 export const candidatesOf = ([found, groups, members]: readonly [
   readonly (typeof resources.$inferSelect)[],
   readonly GroupRow[],
@@ -177,6 +182,7 @@ export async function findWithContents(
     : undefined
 }
 
+/** Finds the size, hash and media type of a revision. Returns undefined if it was never recorded. One round trip. */
 export async function findRevision(database: Database, locator: Uuid): Promise<ResourceRevision | undefined> {
   const [rows] = await database.batch([
     database.build.select().from(resourceRevisions).where(eq(resourceRevisions.locator, locator)),
@@ -195,6 +201,7 @@ function withMembers(groups: readonly GroupRow[], members: readonly MemberRow[])
   })
 }
 
+/** Finds a group with all its members. One round trip. */
 export const findGroup = async (database: Database, locator: Uuid): Promise<ResourceGroup | undefined> =>
   (await readGroups(database, eq(resourceGroups.locator, locator), 0, 1))[0]
 
@@ -273,6 +280,7 @@ export const groupGuard = (group: ResourceGroup, read: ResourceGroup | undefined
   }`,
 })
 
+/** Whether a group other than `but` has the name. One round trip. */
 export async function hasGroupNamed(database: Database, name: string, but: Uuid): Promise<boolean> {
   const [rows] = await database.batch([
     database.build

@@ -9,6 +9,7 @@ import type { Resource } from './resource.ts'
 const PART_BYTES = 5 * 1_048_576
 const SHORT_BYTES = 262_144
 
+/** Returns the key of a revision's file in R2. */
 export const revisionKey = (tenant: Tenant, revision: Uuid): string => fileKey(tenant, 'resources', revision)
 
 type StoredFile = { readonly sizeBytes: number; readonly hash: string }
@@ -72,11 +73,13 @@ function growBuffer(part: Uint8Array<ArrayBuffer>, held: MemoryUse): Uint8Array<
   return larger
 }
 
+/** Deletes the file of a revision, if it is stored. One call of R2. */
 export async function deleteFile({ env, tenant, calls }: TenantPlace, revision: Uuid): Promise<void> {
   calls.r2 += 1
   await tenantFiles(env, tenant).delete(revisionKey(tenant, revision))
 }
 
+/** Opens the file of a resource. A missing file is a fault: throws an Error. One call of R2. */
 export async function revisionFile(
   { tenant, env, calls }: TenantPlace,
   { name, revision }: Pick<Resource, 'name' | 'revision'>,
@@ -87,6 +90,7 @@ export async function revisionFile(
   return object
 }
 
+/** Returns a file that is read in ranges. Each read is one call of R2, and throws an Error once the file is deleted. */
 export function storedFile(
   { env, tenant, calls }: TenantPlace,
   revision: Uuid,

@@ -29,6 +29,7 @@ export type ConstrainedField = FieldAt & {
   readonly where: readonly Governor[]
 }
 
+/** Returns the fields with a constraint, in the order of their elements. A column with fixed values has no governor. */
 export function constrainedFields(elements: readonly Element[]): ConstrainedField[] {
   return elements.flatMap(element =>
     element.fields.flatMap((field): ConstrainedField[] => {

@@ -24,6 +24,7 @@ export type TablesInForce = {
   readonly has: (staticName: string) => boolean
 }
 
+/** Returns the declaration of a constraint table, or undefined for a table that the configuration does not declare. */
 export const declarationOf = (
   { resources: declared }: Pick<Configuration, 'resources'>,
   staticName: string,

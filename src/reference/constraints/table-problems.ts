@@ -8,6 +8,7 @@ import { ConstraintReading } from './reading.ts'
 
 type Problem = { readonly line: number; readonly message: string }
 
+/** Returns the problems of a CSV file in the order of its lines. A zip is not read and has none. */
 export function problemsOfTable({ type, staticName, declarations, bytes }: TableFile): readonly Problem[] {
   const file = bytes()
   if (beginsLikeZip(file)) return []

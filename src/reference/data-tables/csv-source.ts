@@ -62,6 +62,7 @@ export async function csvSource(file: RangedFile): Promise<CsvSource> {
 const damagedZipRefusal = (): Refusal =>
   invalidTableRefusal('The zip is damaged: its contents do not match its directory; create it again.')
 
+/** Whether the bytes begin like those of a zip, even an empty one. */
 export const beginsLikeZip = (bytes: Uint8Array): boolean =>
   bytes[0] === 0x50 &&
   bytes[1] === 0x4b &&

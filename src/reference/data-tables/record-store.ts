@@ -188,6 +188,7 @@ export type WantedNeighbours = {
   readonly bound: string
 }
 
+/** Returns the key under which `findNeighbours` returns the result. */
 export const neighboursKey = ({ contents, key, bound }: WantedNeighbours): string =>
   `${contents}/${bound}/${key}`
 
@@ -234,6 +235,7 @@ const scopeOf = ({ locator, generation }: Pick<Tenant, 'locator' | 'generation'>
 type ReadCandidates = { readonly candidates: Candidates; readonly readAt: number }
 const candidatesByName = new BoundedCache<ReadCandidates>(1_000)
 
+/** Returns the tables of that name if this isolate read them in the last 5 s, otherwise undefined. */
 export function knownCandidates(tenant: Tenant, name: string): Candidates | undefined {
   const entry = candidatesByName.get(`${scopeOf(tenant)}/${name}`)
   return entry && now() - entry.readAt < TENANT_TRUST_MS ? entry.candidates : undefined

@@ -26,6 +26,7 @@ import { changedItems, newItems, parseAllowedHosts, type SecretContents } from '
 import { forgetSecrets } from './sending.ts'
 import { putSecret, readNamed, sealedContents } from './store.ts'
 
+/** Returns the secret with masked values. Throws the 404 of `readResource`. One round trip, and another by static name. */
 export async function readSecret(
   name: string,
   query: SelectionQuery,
@@ -140,6 +141,7 @@ async function secretNamed(context: RequestContext, database: Database, name: st
   return secret
 }
 
+/** Finds a secret by its name. Throws 404 if there is none, or if the resource is of another type. One round trip. */
 export async function secretAt(database: Database, name: string): Promise<Resource> {
   const resource = await findResource(database, name)
   if (resource?.type !== 'secret') throw notFound('secret', name)

@@ -31,6 +31,7 @@ async function unsealContents(
     : { items: stored as SecretItems }
 }
 
+/** Stores the sealed contents in place of earlier ones. */
 export const putSecret = (database: Database, resourceName: string, sealed: string): Query[] =>
   putRows(database, secrets, [{ resourceName, items: sealed }])
 

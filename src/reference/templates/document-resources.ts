@@ -168,6 +168,7 @@ const AT_A_TIME = 6
 const namesIn = ({ format, source }: TemplateText): string[] =>
   includedSnippets(source, format).map(({ name }) => name)
 
+/** Reads the source of a template. One call of R2. */
 export const textOf = async (context: TenantPlace, resource: Resource): Promise<TemplateText> => ({
   name: resource.name,
   format: resource.templateFormat ?? 'liquid',

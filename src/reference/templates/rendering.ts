@@ -67,6 +67,7 @@ export async function renderTemplate(
   )
 }
 
+/** Returns the error with its place: `invoice:12:4: …`. `path` of the problem names a snippet. */
 export function refusalOf(
   { code, message, path, line, column }: TemplateError,
   { name }: TemplateText,

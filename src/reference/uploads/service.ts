@@ -238,6 +238,7 @@ function discard({ revision, abandon }: PendingFile, context: RequestContext, da
 const expectRevision = (context: RequestContext, revision: Uuid): Promise<void> =>
   expectRecord(context, 'resource.file.unrecorded', revision)
 
+/** Deletes the file of an upload that was cut off before its revision was recorded. */
 export const deleteUnrecorded: TimerOwner = removeUnlessRecorded(resourceRevisions, (revision, place) =>
   deleteFile(place, revision),
 )
