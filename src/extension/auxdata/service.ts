@@ -36,6 +36,7 @@ function asShown(locator: string, key: string, row: AuxRow | undefined): AuxData
   return { locator, key, value, uiType }
 }
 
+/** Returns a page of the locator's keys, counted from 0. Empty after the last page. One round trip. */
 export async function readAuxKeys(
   context: RequestContext,
   locator: string,
@@ -71,6 +72,7 @@ function keyOf({ ifMatch }: RequestContext, auxData: AuxDataSetCreateRequest['au
   return keys[0] ?? ''
 }
 
+/** Deletes the value under the key, if there is one. Throws 412 if it is not the one that `If-Match` requires. */
 export const removeAuxData = (context: RequestContext, locator: string, key: string): Promise<void> =>
   commitWrite(context, locator, key, (database, shard) => [
     auditDeletion(database, context, shard, locator, key),

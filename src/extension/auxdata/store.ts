@@ -36,6 +36,7 @@ export function shardOfAuxData({ shards }: Pick<Tenant, 'shards'>, locator: stri
   return shard < shards.length ? shard : HOME_SHARD
 }
 
+/** Selects the value under the key. No row if there is none. */
 export const auxDataQuery = ({ build }: Database, locator: string, key: string) =>
   build
     .select()
@@ -63,9 +64,11 @@ export const auxKeysQuery = ({ build }: Database, locator: string, page: number)
     .limit(AUX_PAGE)
     .offset(page * AUX_PAGE)
 
+/** Selects up to `most` values of the locator, sorted by key. */
 export const auxRowsQuery = ({ build }: Database, locator: string, most: number) =>
   build.select().from(auxData).where(eq(auxData.locator, locator)).orderBy(asc(auxData.key)).limit(most)
 
+/** Selects the values of the pairs, in any order. A pair without a value has no row. */
 export const auxPairsQuery = (
   { build }: Database,
   pairs: readonly { readonly locator: string; readonly key: string }[],
@@ -104,9 +107,11 @@ function mergeChanges(changes: readonly AuxChange[]): Iterable<AuxChange> {
   return byKey.values()
 }
 
+/** Deletes the value under the key, if there is one. */
 export const deleteAuxData = ({ build }: Database, locator: string, key: string): Query =>
   build.delete(auxData).where(and(eq(auxData.locator, locator), eq(auxData.key, key)))
 
+/** Deletes the values of the pairs. A parameter is limited in size, so many pairs take several statements. */
 export const deleteAllAuxData = (
   { build }: Database,
   pairs: readonly { readonly locator: string; readonly key: string }[],

@@ -44,6 +44,7 @@ import { integrations } from './tables.ts'
 /** The most integrations of a tenant. Adding more rejects with 413. */
 const MOST_INTEGRATIONS = 100
 
+/** Lists the integrations of the tenant, with masked secrets. */
 export async function listIntegrations(
   context: RequestContext,
 ): Promise<ExternalServiceIntegrationsResponse> {
@@ -51,6 +52,7 @@ export async function listIntegrations(
   return integrationsResponse(context.tenant, present.values())
 }
 
+/** Adds an integration. Throws 400 for an address that may not be called, 409 for a name that is in use. */
 export async function addIntegration(
   request: ExternalServiceIntegrationAddRequest,
   context: RequestContext,
@@ -178,6 +180,7 @@ async function answerOf(
   return jsonText({ status: answer.status, text: JSON.stringify(await listIntegrations(context)) })
 }
 
+/** Throws 404 if there is no integration of that name. */
 export function requireIntegration(present: Present, name: string): Integration {
   const integration = present.get(name)
   if (!integration) throw notFound('integration', name)
@@ -278,6 +281,7 @@ function connectionOf(
   }
 }
 
+/** Returns the 400 for a request that sends the mask where no value is stored. */
 export const maskWithoutValue = (what: string): Refusal =>
   invalidRequest(`'${what}' is ${MASK}, which stands for a stored value, but there is none; send the value.`)
 

@@ -62,6 +62,7 @@ async function integrationOf(env: Env, tenant: Tenant, row: Row): Promise<Integr
   }
 }
 
+/** Seals the connection and stores the integration, in place of an earlier one with its locator. */
 export async function putIntegration(
   { env, tenant }: TenantPlace,
   database: Database,

@@ -18,8 +18,10 @@ export type PluginRecords = Readonly<Record<string, PluginRecord>>
 
 let load: () => Promise<PluginRecords> = async () => ({})
 
+/** Registers the records, which are loaded at the first call that reads one. */
 export function registerTransactionRecords(loadRecords: () => Promise<PluginRecords>): void {
   load = loadRecords
 }
 
+/** Returns the registered records by the names that plugins use. */
 export const transactionRecords = (): Promise<PluginRecords> => load()

@@ -17,6 +17,10 @@ const namesOf = ({ productName, operation, operationType }: Filling): string[] =
   '*.*.*',
 ]
 
+/**
+ * Whether calls may be registered under the name: `product.operation.step`, where `*` stands for the step, for operation and
+ * step, or for all three.
+ */
 export const isOperationName = (name: string): boolean =>
   name === '*.*.*' ||
   (/^.+\.(\*\.\*|(newBusiness|endorsement|renewal)\.(create|update|\*))$/s.test(name) &&

@@ -28,6 +28,7 @@ import { INTERNAL } from './sequence.ts'
 /** The most operations of a tenant. Registering more rejects with 413. Every message to a policy's object contains all of them. */
 const MOST_OPERATIONS = 50
 
+/** Lists the registered operations, sorted by name. Reads the tenant again, since the request's may be 5 s old. */
 export async function listOperations(context: RequestContext): Promise<AutofillIntegrationResponse> {
   const operations = await readRegistered(context)
   return {
@@ -37,6 +38,7 @@ export async function listOperations(context: RequestContext): Promise<AutofillI
   }
 }
 
+/** Throws 404 if no operation with the locator is registered. */
 export async function readOperation(context: RequestContext, locator: string): Promise<AutofillCallResponse> {
   const [name, operation] = findOperation(await readRegistered(context), locator)
   return response(name, operation)
@@ -100,6 +102,7 @@ const unknownIntegrations = (names: readonly string[]): Refusal =>
     `There is no integration of type data_autofill named ${names.map(one => `'${one}'`).join(', ')}; register it with POST /integrations first, or use the plugin: '${INTERNAL}'.`,
   )
 
+/** Throws 404 if no operation with the locator is registered. An audit entry is recorded first. */
 export async function removeOperation(context: RequestContext, locator: string): Promise<void> {
   const [name] = findOperation(await readRegistered(context), locator)
   await write(context, name, null)

@@ -143,6 +143,7 @@ export async function makeCall<T>(
 /** A changed integration gets a new circuit, since its address may differ. */
 const circuitKey = ({ locator, updatedAt }: Integration): string => `${locator}/${updatedAt}`
 
+/** Returns the hash in hexadecimal. Text is hashed as UTF-8. */
 export const sha256 = (content: string | Uint8Array): string =>
   createHash('sha256').update(content).digest('hex')
 
@@ -249,4 +250,5 @@ const MOST_CIRCUITS = 10_000
 
 const circuits = new Memo<string, Circuit>(MOST_CIRCUITS)
 
+/** Returns the circuit breaker of the key. Each isolate has its own. */
 export const circuitOf = (key: string): Circuit => circuits.getOrMake(key, () => new Circuit())

@@ -31,6 +31,7 @@ export type Exchanged = {
   readonly durationMs: number
 }
 
+/** Returns the result of a call that was not sent because one of its secrets is missing. */
 export const notSent = (reason: string): Exchanged => ({
   ending: { kind: 'secretMissing', reason },
   attempts: [],

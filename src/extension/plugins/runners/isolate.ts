@@ -21,6 +21,7 @@ type Entrypoint = { run(call: string, packed: Packed): Promise<unknown> }
 
 type CodeOf = (program: PluginProgram) => WorkerLoaderWorkerCode
 
+/** Runs plugins in isolates of Cloudflare's loader. A call whose isolate broke is repeated once in another one. */
 export const isolateRunner = (loader: WorkerLoader, codeOf: CodeOf): PluginRunner => ({
   async run(program, call, mostMs = LONGEST_CALL_MS) {
     const text = JSON.stringify({ ...call, arguments: [] })

@@ -18,6 +18,7 @@ const WAITS = [100, 200, 400, 800, 1_600] as const
 /** How often a program is sent for one call: other programs may push it out of the runner's memory. */
 const MOST_SENDINGS = 3
 
+/** Runs plugins in another process, which it calls over HTTP. A call that is too long for it fails without being sent. */
 export const processRunner = (
   place: RunnerPlace,
   send: Send = (address, request) => fetch(address, request),
@@ -110,6 +111,7 @@ function runnerRefusal({ status, headers }: Response): Refusal {
   return new Refusal('unavailable', 'The plugin runner rejects the service; start the service again.', {}, 5)
 }
 
+/** Returns the runner of a service outside of Cloudflare. Throws 503 if none is running. */
 export async function localRunner(env: Env): Promise<PluginRunner> {
   const { PLUGIN_RUNNER_ADDRESS: address, PLUGIN_RUNNER_START: start, TOKEN_SECRET } = env
   if (!address || !start)

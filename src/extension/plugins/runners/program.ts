@@ -18,6 +18,7 @@ const compiledScripts = memoByObject(
     new Map(Object.entries(configuration.scripts).map(([path, text]) => [path, compileScript(path, text)])),
 )
 
+/** Returns the scripts of a configuration, compiled once while it is in memory. `key` is different for each tenant and version. */
 export function pluginProgram(
   configuration: LoadedConfiguration,
   { locator, generation }: TenantScope,

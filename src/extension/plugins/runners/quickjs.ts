@@ -48,6 +48,7 @@ const OWN_BYTES = 16 * 1024 * 1024
 const own: Own = (record, name) =>
   record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined
 
+/** Prepares a program as it was sent (`sentProgram`). */
 export const quickjsProgram = ({ settings, scripts, tables, tableNames }: SentProgram): QuickjsProgram => {
   const travelled = Object.fromEntries(tables.map(([path, text]) => [path, { text }]))
   return {
@@ -57,6 +58,7 @@ export const quickjsProgram = ({ settings, scripts, tables, tableNames }: SentPr
   }
 }
 
+/** Loads the interpreter. Each call gets a new one; `prepare` makes that of the next call in advance. */
 export async function quickjs(wasmModule: WebAssembly.Module): Promise<Quickjs> {
   // The memory never grows: if it did, the library would lose track of objects that a promise job created meanwhile.
   const pages = Math.ceil((MOST_MEMORY_BYTES + OWN_BYTES) / PAGE_BYTES)

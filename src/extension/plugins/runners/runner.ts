@@ -118,6 +118,7 @@ export type PluginRunner = {
 /** The answer of a sandbox in which an earlier call changed the language irreversibly. Nothing runs there any more. */
 export const SPOILED = 'spoiled'
 
+/** Returns the outcome of a failed call, without logs, writes and events. */
 export const failed = (failure: CallFailure): CallOutcome => ({
   failure,
   missing: [],

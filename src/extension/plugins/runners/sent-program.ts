@@ -17,6 +17,7 @@ export type SentProgram = {
   readonly tableNames: TableNames
 }
 
+/** Returns the program as JSON for a runner in another process. */
 export const sentProgram = (program: PluginProgram): SentProgram => ({
   settings: realmSettings(program),
   scripts: [...program.scripts].map(([path, { text }]) => [path, text] as const),
@@ -59,6 +60,7 @@ export const realmSettings = ({
 /** The path of the table behind each name, for each product and for the tenant. */
 export type TableNames = { products: Record<string, Record<string, string>>; tenant: Record<string, string> }
 
+/** Returns the paths of the look-up tables by their names, of each product and of the tenant. Leaves out other tables. */
 export function tableNames({ configuration: { configuration } }: PluginProgram): TableNames {
   const named = (tables: Record<string, { path: string; columns: string[] }>): Record<string, string> =>
     Object.fromEntries(
