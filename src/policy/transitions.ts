@@ -40,6 +40,7 @@ export function versionProperties(aggregate: PolicyAggregate): Record<string, st
   }
 }
 
+/** Returns an event of the policy with the locator and the name of the quote. */
 export const quoteEvent = (
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -48,6 +49,7 @@ export const quoteEvent = (
 ): NewEvent =>
   policyEvent(aggregate, type, { quoteLocator: String(quote.locator), quoteName: quote.name, ...data })
 
+/** Returns an event of the policy about the invoice. `totalDue` becomes decimal text in major units. */
 export const invoiceEvent = (
   aggregate: PolicyAggregate,
   type: EventType,

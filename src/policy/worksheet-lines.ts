@@ -98,6 +98,7 @@ function stepText(
 
 const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
+/** Formats a lookup: `rates [north, 2] factor  (rates.csv:14)`. The place is left out if it is unknown. */
 export function lookupText({
   table,
   keys,
@@ -137,12 +138,14 @@ const trimTrailingZeros = (text: string): string => (text.includes('.') ? text.r
 const isRounded = ({ unrounded, amount }: Pick<WorksheetFigure, 'unrounded' | 'amount'>): boolean =>
   trimTrailingZeros(unrounded) !== trimTrailingZeros(amount)
 
+/** Returns the steps of the tax, its amount, and the recorded amount if it differs. */
 export const taxLines = (tax: WorksheetTax): SheetLine[] => [
   ...stepLines(tax),
   lineWithoutNumber(`tax ${tax.name}${isRounded(tax) ? `: ${tax.unrounded}, rounded` : ''}`, tax.amount),
   ...recordedLine(`tax ${tax.name}`, tax),
 ]
 
+/** Returns a line with the formula for each share, in the given order. */
 export const shareLines = (shares: readonly WorksheetShare[]): SheetLine[] =>
   shares.map(share =>
     lineWithoutNumber(

@@ -46,6 +46,7 @@ export type Charge = Span & {
 /** The `keptUntil` of a charge that reverses everything. */
 export const NOTHING_KEPT = 0 as Instant
 
+/** Whether the charge counts: charges of zero are left out. */
 export const isCharged = (charge: Charge): boolean => charge.amount.minor !== 0
 
 /** Returns the charges of a new peril run: premium, taxes and commissions. Empty until the run is priced. */
@@ -195,6 +196,7 @@ type RunChargeSource = { id: string; perilName: string } & Pick<
   'rest' | 'keptUntil' | 'coverUntil' | 'reverses' | 'reversedSegment'
 >
 
+/** Returns the id of a tax. `source` begins all ids of the charges of its run. */
 export const taxChargeId = (source: string, taxName: string): string => `${source}/tax/${taxName}`
 
 /** Returns the id of a commission. The position distinguishes several commissions of one recipient on one peril. */

@@ -150,6 +150,7 @@ type SummaryRow = {
   premium: number | null
 }
 
+/** Converts a row. `premium` is undefined until the policy is priced. */
 export function readSummary({ policy, state, premium }: SummaryRow): PolicySummary {
   const read = readPolicy(policy)
   return { ...read, state, premium: premium === null ? undefined : fromMinor(premium, read.currency) }

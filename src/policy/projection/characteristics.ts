@@ -300,11 +300,13 @@ const NONE: ReadonlySet<string> = new Set()
 export const textIfAny = (value: number | undefined): string | undefined =>
   value === undefined ? undefined : String(value)
 
+/** Returns the record's times as text, in milliseconds. */
 export const timesOf = ({ createdAt, updatedAt }: Stamped) => ({
   createdTimestamp: String(createdAt),
   updatedTimestamp: String(updatedAt),
 })
 
+/** Returns the span as text, in milliseconds. Its end is excluded, as in the span. */
 export const spanOf = ({ start, end }: Span) => ({ startTimestamp: String(start), endTimestamp: String(end) })
 
 /** Returns the properties from the policy's own row, for responses and lists. */
@@ -336,6 +338,7 @@ export const underwritingResponse = (result: UnderwritingResult): AutomatedUnder
   notes: [...result.notes],
 })
 
+/** Adds the amount in major units, and its currency. */
 export const withAmount = <T extends object>(name: T, amount: Money) => ({
   ...name,
   amount: toNumber(amount),
@@ -349,6 +352,7 @@ export function taxGroupResponses(taxes: readonly { name: string; amount: Money 
   return taxGroupsOf(sums)
 }
 
+/** Converts sums by the name of the tax, in the given order. */
 export const taxGroupsOf = (sums: Iterable<[string, Money]>): TaxGroupResponse[] =>
   [...sums].map(([name, amount]) => withAmount({ name }, amount))
 

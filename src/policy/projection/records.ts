@@ -88,6 +88,7 @@ export function policyInvoiceResponse(
   }
 }
 
+/** Returns the payment with amounts in major units. `creditedAmount` is absent if none of it became credit. */
 export const paymentResponse = (
   { media }: Pick<PolicyAggregate, 'media'>,
   { amount, credited, ...payment }: Payment,
@@ -188,6 +189,7 @@ export const pendingDocuments = ({ documents }: Pick<PolicyAggregate, 'documents
   return [...drafts.filter(one => !isConsolidated(one)), ...drafts.filter(isConsolidated)]
 }
 
+/** Returns the medium. Its `url` is a reference, which becomes an address when the response is sent. */
 export const mediaResponse = ({ locator, fileName, mimeType }: Medium): Media => ({
   locator,
   mimeType,

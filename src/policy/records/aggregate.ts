@@ -297,6 +297,7 @@ export const policyOfQuote = (policy: Policy, quote: Quote): Policy =>
 
 export const SELECT_FIRST = 'First select one of its quotes with PATCH /quotes/{quoteLocator}/select.'
 
+/** Returns the records that pass the test, in the order of the map. */
 export function recordsWhere<K, V>(records: ReadonlyMap<K, V>, test: (record: V) => boolean): V[] {
   return [...records.values()].filter(test)
 }

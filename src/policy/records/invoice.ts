@@ -64,8 +64,10 @@ export function invoiceOf(
   }
 }
 
+/** Returns the newest of the statuses. An invoice always has one. */
 export const invoiceStatus = (invoice: Invoice): InvoiceStatus => invoice.statuses.at(-1)!.status
 
+/** Whether the invoice is neither paid nor otherwise settled. A part of it may be paid. */
 export const isOutstanding = (invoice: Invoice): boolean => invoiceStatus(invoice) === 'unfulfilled'
 
 export type InvoiceAction = 'pay' | 'reverse' | 'invalidate' | 'writeOff' | 'carryForward'

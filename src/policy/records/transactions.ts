@@ -47,6 +47,7 @@ export type LapseReinstatement = Stamped & {
   readonly modificationLocator?: Uuid
 }
 
+/** Returns the newest of the statuses. A reinstatement always has one. */
 export const reinstatementStatus = ({ statuses }: LapseReinstatement): LapseReinstatementState =>
   statuses.at(-1)!.status
 

@@ -153,6 +153,7 @@ const LOCATOR = statementsByChoice((build, condition) =>
   build.select({ policy: policies.locator }).from(policies).where(sql`${policies.locator} ${condition}`),
 )
 
+/** Selects the locator of the policy as `policy`. No row if there is no such policy. */
 export const policyLocatorQuery = (database: Database, selection: PolicySelection): Query =>
   chosenQueries(database, selection, LOCATOR)[0]
 

@@ -55,6 +55,7 @@ const ROWS_OF_POLICIES = statement(build =>
     .orderBy(asc(journalRows.policyLocator), asc(journalRows.at), asc(journalRows.id)),
 )
 
+/** Selects the rows that were recorded up to and including `knownAt`, sorted by policy, then by time. */
 export const rowsOfPoliciesQuery = (database: Database, locators: readonly number[], knownAt: Instant) =>
   database.bind(ROWS_OF_POLICIES, { locators: JSON.stringify(locators), knownAt })
 
@@ -70,6 +71,7 @@ export const rowsWithoutPolicyQuery = ({ build }: Database, knownAt: Instant) =>
 export const rowsAfterQuery = ({ build }: Database, id: number, most: number) =>
   build.select().from(journalRows).where(gt(journalRows.id, id)).orderBy(asc(journalRows.id)).limit(most)
 
+/** Converts a row. Properties whose column is null are absent. */
 export const readJournalRow = (row: typeof journalRows.$inferSelect): StoredJournalRow => ({
   id: row.id,
   ...(row.policyLocator !== null && { policyLocator: row.policyLocator as PolicyLocator }),

@@ -256,6 +256,7 @@ export const policyRow = (
   perilCount: perils.size + unread.perils,
 })
 
+/** Converts a row, without its counts of exposures and perils. */
 export function readPolicy(row: typeof policies.$inferSelect): Policy {
   const { exposureCount: _exposures, perilCount: _perils, ...policy } = withoutNulls(row)
   return policy as unknown as Policy

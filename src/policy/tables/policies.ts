@@ -35,6 +35,7 @@ const ofPolicy = { locator: text().notNull(), policyLocator: integer().notNull()
 // express (migrations/tenant/0007_keys_of_policies.sql). So each record is one written row, where a row id, a key and an index of
 // policies would make three.
 
+/** Declares a table whose records are found only with their policy. */
 export const policyTable = <N extends string, C extends Columns>(name: N, columns: C) =>
   sqliteTable(name, { ...ofPolicy, ...columns }, table => [keyOf(table)])
 
@@ -79,6 +80,7 @@ export const hasUuid = (
 ): SQL => sql`policy_locator = coalesce(${policy ?? null}, (
   select policy_locator from ${table} where locator = ${locator} and ${NAMES_NO_POLICY})) and locator = ${locator}`
 
+/** Declares the index by which `hasUuid` finds records whose locator does not name their policy. */
 export const olderLocators = (name: string, { locator }: Keyed) =>
   index(`${name}_older`).on(locator).where(NAMES_NO_POLICY)
 
