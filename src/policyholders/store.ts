@@ -33,6 +33,7 @@ export const versionGuard = ({ locator, version }: Policyholder): Guard => ({
   holds: sql`exists (select 1 from ${policyholders} where locator = ${locator} and version = ${version})`,
 })
 
+/** Inserts a policyholder and its search terms. A locator that exists fails the batch. */
 export const insertQueries = (
   database: Database,
   policyholder: Policyholder,
@@ -143,6 +144,7 @@ const foundByTerm = (search: Search): SQL => sql`(
 
 type PageRow = { policyholder: Policyholder; found: number }
 
+/** Converts a shard's rows. `found` is 0 for an empty page. */
 export const readPage = (rows: readonly PageRow[]): ShardRows<Policyholder> => ({
   rows: rows.map(({ policyholder }) => policyholder),
   found: rows[0]?.found ?? 0,

@@ -15,6 +15,7 @@ const OTHER_WORDS: Partial<Record<FilledKind, Readonly<Record<string, string>>>>
   renewal: { policyEndTimestamp: 'renewalEndTimestamp' },
 }
 
+/** Returns the span of the policy. A request without times gets one year from midnight today, like the policy itself. */
 export const knownOfNewPolicy = (
   { policyStartTimestamp: start, policyEndTimestamp: end }: PolicyCreateRequest,
   timeZone: TimeZone,

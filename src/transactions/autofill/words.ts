@@ -60,6 +60,9 @@ const CREATION_NAMES = new Map([
 const fillsNothing = (name: string, value: unknown): boolean =>
   value === undefined || value === null || value === '' || (name.endsWith('Timestamp') && value === 'NaN')
 
+/**
+ * Returns the properties of a request or an answer that may be filled in, under the names of an update and without empty values.
+ */
 export function wordsOf(kind: FilledKind, record: object): Words {
   const entries = Object.entries(record).map(([name, value]): [string, unknown] => [
     (kind === 'newPolicy' && CREATION_NAMES.get(name)) || name,
@@ -71,6 +74,7 @@ export function wordsOf(kind: FilledKind, record: object): Words {
   )
 }
 
+/** Returns the request with these properties. `words` of a new policy must have its exposures and field groups. */
 export function withWords(kind: FilledKind, request: object, words: Words): Words {
   if (kind !== 'newPolicy') return { ...request, ...words }
   const { addExposures, addFieldGroups, ...rest } = words

@@ -160,6 +160,10 @@ const termsOf = (request: CancellationCreateRequest): CancellationTerms => ({
   category: request.cancellationCategory,
 })
 
+/**
+ * Creates a draft and takes one digit locator. Throws 409 for a policy that cannot be cancelled, and 400 for terms outside of its
+ * contract or product.
+ */
 export function planCancellationCreation(
   before: PolicyAggregate,
   terms: CancellationTerms,

@@ -35,6 +35,7 @@ type Subject = {
   readonly content: (context: RequestContext, locator: string) => Promise<Constrainable>
 }
 
+/** Declares both routes of one kind of subject. `content` throws 404 for a locator that is not known. */
 export const constraintRoutesOf = ({ path, of, permission, content }: Subject): readonly Route[] => [
   post(`${path}/constraints/evaluate`, {
     summary: `Get the permitted values of fields of ${of}, given other values`,

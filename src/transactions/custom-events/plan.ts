@@ -80,6 +80,7 @@ export function movedSchedules(
   })
 }
 
+/** Returns a timer for each of the schedules that has a next time. */
 export const scheduleTimers = (after: PolicyAggregate, moved: readonly MovedSchedule[]): NewTimer[] =>
   moved.flatMap(({ type, next }) => (next === undefined ? [] : [timerAt(after, type, next)]))
 

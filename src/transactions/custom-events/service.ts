@@ -21,6 +21,7 @@ import {
   schedulesIn,
 } from './store.ts'
 
+/** Lists schedules, oldest first. Text that cannot be the locator of a policy finds none. Takes one round trip per shard. */
 export async function listSchedules(
   { offset, count, policyLocator: text }: ScheduleListQuery,
   state: 'active' | 'failed',
@@ -107,6 +108,7 @@ export const MOST_TRIES = 5
 /** In characters. */
 const LONGEST_PROBLEM = 500
 
+/** Sends the event of an active schedule. Records a failure and throws it, so that the timer tries again, except the last time. */
 export const scheduleDue: TimerOwner = async (timer, place) => {
   const { env, tenant, shard, calls } = place
   const database = shardDatabase(env, tenant, shard, calls)

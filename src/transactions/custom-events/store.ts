@@ -76,6 +76,7 @@ export const hasFailed = (locator: Uuid): Guard => ({
   holds: sql`exists (select 1 from ${eventSchedules} where ${eventSchedules.locator} = ${locator} and ${eventSchedules.state} = 'failed')`,
 })
 
+/** Makes a failed schedule active again. `resumedTimer` sends the event that it could not send. */
 export const resumeQueries = (database: Database, locator: Uuid): Query[] => [
   database.build
     .update(eventSchedules)
@@ -94,6 +95,7 @@ export const deleteQueries = (database: Database, { locator, policyLocator }: Sc
   ),
 ]
 
+/** Returns a timer that is due immediately and has the time of the event that failed. */
 export const resumedTimer = (
   { locator, policyLocator, type, nextTime: time }: ScheduleRow,
   now: Instant,

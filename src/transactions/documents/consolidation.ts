@@ -67,6 +67,7 @@ type Consolidation = {
   readonly deleteSourceDocuments?: boolean
 }
 
+/** Returns a text for each document that the issuance does not have, and for one that a consolidation names twice. */
 export const consolidationProblems = (
   { documents }: Issuance,
   consolidations: readonly Consolidation[],
@@ -81,6 +82,7 @@ export const consolidationProblems = (
     return duplicate === undefined ? problems : [...problems, `${at} contains ${duplicate} twice`]
   })
 
+/** Adds a draft PDF for each consolidation. `uuid` returns a new locator for each. */
 export function withConsolidations(
   after: PolicyAggregate,
   { modification }: Issuance,

@@ -108,6 +108,7 @@ function* changedRecords<K, R>(
 const definitionsOfSteps = (definitions: readonly DocumentDefinition[], steps: readonly GeneratingEvent[]) =>
   definitions.filter(one => !one.isOfInvoices && steps.includes(one.generatingEvent))
 
+/** Returns the modification by which the quote would create the policy. */
 export const creationOf = ({ modifications }: PolicyAggregate, quote: number): Modification | undefined =>
   recordsWhere(modifications, one => one.quoteLocator === quote)[0]
 

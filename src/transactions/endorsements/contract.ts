@@ -61,6 +61,7 @@ export const EndorsementExposureUpdateRequest = component('EndorsementExposureUp
 })
 export type EndorsementExposureUpdateRequest = z.infer<typeof EndorsementExposureUpdateRequest>
 
+/** Returns the properties that endorsements and renewals share. `exposureUpdate` has another name in the document for each. */
 export const policyChanges = (exposureUpdate: typeof EndorsementExposureUpdateRequest) => ({
   fieldValues: RequestFieldValues,
   ...fieldGroupChanges,

@@ -171,6 +171,10 @@ export function planEndorsementAcceptance(
   return { ...billed, events: [endorsementEvent(billed.aggregate, 'accept', accepted), ...billed.events] }
 }
 
+/**
+ * Issues an accepted endorsement or renewal. Its acceptance has billed it. Throws 409 in any other state, or if the policy has
+ * changed.
+ */
 export function planEndorsementIssue(
   before: PolicyAggregate,
   endorsement: Endorsement,

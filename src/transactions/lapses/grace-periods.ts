@@ -111,6 +111,7 @@ export const isGraceEndSet = (
 ): invoice is Invoice & { graceEndAt: Instant } =>
   invoice.graceEndAt !== undefined && invoice.graceEndAt >= startAt
 
+/** Opens a grace period for the invoice. `terms` come from a plugin and take precedence over those of the product. */
 export const planGraceStart = (
   before: PolicyAggregate,
   { invoice, startAt, endAt }: GraceStart,
@@ -256,6 +257,7 @@ function settleGracePeriod(before: PolicyAggregate, grace: GracePeriod, now: Ins
   return { aggregate: withGracePeriod(before, settledGrace), events: [] }
 }
 
+/** Returns the open grace period. A policy has at most one. */
 export const openGracePeriod = ({ gracePeriods }: PolicyAggregate): GracePeriod | undefined =>
   [...gracePeriods.values()].find(one => one.state === 'open')
 
@@ -342,6 +344,7 @@ export function pastDueRetryTimer(
 const graceEndTimer = ({ policy }: PolicyAggregate, { locator, endAt }: GracePeriod): NewTimer =>
   timer(policy.locator, GRACE_END_TIMER, 'gracePeriodLocator', locator, endAt)
 
+/** Returns the timer that closes the reinstatement at the end of the lapse's reinstatement period. */
 export const reinstatementPeriodTimer = (
   { policy }: PolicyAggregate,
   { reinstatementPeriodEndAt }: Lapse,

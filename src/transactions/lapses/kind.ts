@@ -221,6 +221,10 @@ async function decideReinstatement(
   }
 }
 
+/**
+ * Returns the first invoice of the reinstatement, in major units and by type of charge. Stores nothing. Throws 409 unless it is
+ * open.
+ */
 export async function decideAmountDue(
   loaded: Loaded,
   locator: Uuid,

@@ -200,6 +200,7 @@ export function planPeriodEnd(
   return lapse.reinstatementPeriodEndAt <= now ? planClosing(before, reinstatement, now) : undefined
 }
 
+/** Whether the reinstatement can still be issued or closed. */
 export const isPending = (one: LapseReinstatement): boolean =>
   reinstatementStatus(one) === 'open' || reinstatementStatus(one) === 'invoiced'
 

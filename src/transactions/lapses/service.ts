@@ -49,6 +49,7 @@ function loadedPolicy(context: RequestContext, policyText: string): Promise<Load
   return loadPolicy(context, shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls), { locator })
 }
 
+/** Throws 404 for an unknown grace period. Takes one round trip. */
 export async function readGracePeriod(context: RequestContext, text: string): Promise<GracePeriodResponse> {
   const { aggregate, product, locator } = await readWith(context, text, 'gracePeriod')
   return gracePeriodResponse(aggregate, gracePeriodOf(aggregate, locator), product)
@@ -72,11 +73,13 @@ export async function graceLapseReinstatementsOf(
   return graceLapseReinstatements(aggregate, product)
 }
 
+/** Throws 404 for an unknown lapse. Takes one round trip. */
 export async function readLapse(context: RequestContext, text: string): Promise<LapseResponse> {
   const { aggregate, locator } = await readWith(context, text, 'lapse')
   return lapseResponse(aggregate, aggregate.lapses.get(locator)!)
 }
 
+/** Throws 404 for an unknown reinstatement. Takes one round trip. */
 export async function readLapseReinstatement(
   context: RequestContext,
   text: string,
@@ -85,6 +88,7 @@ export async function readLapseReinstatement(
   return lapseReinstatementResponse(aggregate, lapseReinstatementOf(aggregate, locator))
 }
 
+/** Throws 404 for an unknown grace period. Takes one round trip to find the policy. */
 export async function updateGracePeriod(
   context: RequestContext,
   text: string,
@@ -97,6 +101,7 @@ export async function updateGracePeriod(
 export const openReinstatement = (context: RequestContext, policyText: string): Promise<ReadyAnswer> =>
   carryOut(context, policyLocator(policyText), { action: 'open' })
 
+/** Throws 404 for an unknown reinstatement. Takes one round trip to find the policy. */
 export async function actOnReinstatement(
   context: RequestContext,
   text: string,
@@ -122,6 +127,7 @@ export async function addReinstatementDocument(
   )
 }
 
+/** Removes the document, then its file. Takes one more look-up than for a policy's document, to find the policy. */
 export async function removeReinstatementDocument(
   context: RequestContext,
   text: string,
@@ -134,6 +140,7 @@ export async function removeReinstatementDocument(
   )
 }
 
+/** Returns what `actOnReinstatement` would bill. Stores nothing. Takes one round trip to find the policy. */
 export async function reinstatementAmountDue(
   context: RequestContext,
   text: string,

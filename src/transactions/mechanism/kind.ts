@@ -200,6 +200,7 @@ export function jsonIfShort(value: unknown): JsonAnswer | undefined {
   return text === undefined ? undefined : { status: 200, text }
 }
 
+/** Responds without a body. */
 export const showNothing: Response = () => undefined
 
 export const showPolicy =
@@ -234,6 +235,7 @@ export const showRecord =
   ({ aggregate, product }) =>
     kind.show(aggregate, kind.find(aggregate, locator), product)
 
+/** Returns how plugins read records of the kind: as its GET shows them. */
 export const pluginRecord = <Locator extends number | Uuid>(
   kind: RecordKind<Locator, unknown, unknown>,
 ): PluginRecord => {

@@ -135,6 +135,7 @@ export async function decideIssue(loaded: Loaded, attempt: Attempt): Promise<Pla
   return combineSteps({ ...issued, timers }, await billAcceptedQuote(issued.aggregate, loaded, attempt))
 }
 
+/** Discards the policy and its quotes, and reverses what was paid. Throws 409 once it is issued or discarded. */
 export const decideDiscard = (loaded: Loaded, attempt: Attempt): Planned =>
   planDiscard(loaded.aggregate, attempt.now)
 

@@ -147,6 +147,7 @@ export async function pay(
   return { planned: await withSettlement(planned, invoice, loaded, attempt), payment: payment.locator }
 }
 
+/** Adds the consequences of a payment that `planned` contains. Takes digit locators only if it issues a reinstatement. */
 export async function withSettlement(
   planned: Planned,
   locator: Uuid,

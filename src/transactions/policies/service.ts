@@ -216,6 +216,7 @@ export async function policiesOf(
   )
 }
 
+/** Finds a policy by its displayId or that of one of its quotes. Throws 404 if there is none. Takes one round trip. */
 export async function findByDisplayId(
   context: RequestContext,
   displayId: string,

@@ -18,6 +18,10 @@ import { explainingOf } from '../mechanism/price-change.ts'
 import type { PolicyPreview } from './contract.ts'
 import { decidePreview, findPreview } from './decision.ts'
 
+/**
+ * Returns what the operation would do, and a token for `If-Previewed`. Throws the errors of the operation. Stores only plugin
+ * logs.
+ */
 export async function previewOf(
   context: RequestContext,
   locator: PolicyLocator,

@@ -113,6 +113,7 @@ export function changeQuote(
   return { aggregate: withQuote(aggregate, changed), reported }
 }
 
+/** Changes a draft. Throws 409 for a quote in another state. */
 export function planQuoteUpdate(
   before: PolicyAggregate,
   quote: Quote,

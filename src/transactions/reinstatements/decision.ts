@@ -61,6 +61,10 @@ export type ReinstatementOperation =
 /** An undefined plan means that there was nothing to do. The answer shows the reinstatement. */
 export type ReinstatementDecision = { planned: Planned | undefined; reinstatement: Uuid }
 
+/**
+ * Plans an operation on the reinstatement of a cancellation. Throws 404 for unknown locators, and 409 if a state does not allow
+ * it.
+ */
 export async function decideReinstatement(
   loaded: Loaded,
   operation: ReinstatementOperation,
@@ -100,7 +104,7 @@ export async function decideReinstatement(
 
 /**
  * Returns the policy as if the reinstatement were issued, for any underwriting decision and without conflicting transactions.
- * Stores nothing. Throws whatever creating it would throw.
+ * Stores nothing. Throws the errors of creating it.
  */
 export async function previewReinstatement(
   loaded: Loaded,
@@ -232,6 +236,7 @@ async function planReinstatementAcceptance(
   return { ...billed, events: [accepting, ...billed.events] }
 }
 
+/** Returns what `applyReinstatement` needs. The cancellation must be issued. */
 export function orderOf(
   { cancellations, modifications }: PolicyAggregate,
   { cancellationLocator, effectiveAt, locator }: Reinstatement,
