@@ -50,7 +50,7 @@ export const accountRoutes: readonly Route[] = [
   ...roleRoutes,
 ]
 
-export const OwnPermissionsResponse = component('OwnPermissionsResponse', {
+const OwnPermissionsResponse = component('OwnPermissionsResponse', {
   username: Text,
   accountType: Text,
   tenantName: OptionalText.describe('Absent for an administration account.'),

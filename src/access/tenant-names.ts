@@ -2,7 +2,7 @@
 import { invalidRequest } from '../kernel/errors.ts'
 
 /** The DNS limit for a label. */
-export const LONGEST_TENANT_NAME = 63
+const LONGEST_TENANT_NAME = 63
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
 const SUFFIX = /^[a-z0-9-]{1,40}$/

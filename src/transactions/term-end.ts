@@ -11,8 +11,8 @@ import type { ProductDefinition } from '../product/configuration.ts'
 import { defineKind, showNothing } from './mechanism/kind.ts'
 
 /** Kinds of the timers. Each has the name of the event that it emits. */
-export const POLICY_END = 'policy.end'
-export const POLICY_END_REMINDER = 'policy.end.reminder'
+const POLICY_END = 'policy.end'
+const POLICY_END_REMINDER = 'policy.end.reminder'
 
 /** The payload of a timer: the policy's end as it was when the timer was set, and the name of the reminder, if it is one. */
 export type TermEndNotice = { readonly end: Instant; readonly reminder?: string }

@@ -23,7 +23,7 @@ const MOST_MAPPINGS = 100
 const MOST_SCOPES = 20
 
 /** Compact ID tokens with many groups have a few kilobytes. */
-export const LONGEST_ID_TOKEN = 16_384
+const LONGEST_ID_TOKEN = 16_384
 
 /** The code contains a sealed ID token. */
 const LONGEST_CODE = 32_768

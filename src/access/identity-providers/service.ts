@@ -47,7 +47,7 @@ import {
 export type Provider = typeof identityProviders.$inferSelect
 
 /** Throws 503 until all databases of the tenant have the tables. */
-export function requireProviders({ keepsProviders, name }: Tenant): void {
+function requireProviders({ keepsProviders, name }: Tenant): void {
   if (!keepsProviders)
     throw unavailable(
       `The tenant '${name}' cannot have identity providers yet, because its databases are not migrated. Try again later.`,

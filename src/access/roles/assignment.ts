@@ -89,7 +89,7 @@ async function requireAssignableRoles(account: StoredAccount, context: RequestCo
 }
 
 /** Throws 400 for a name that is neither an account type nor a role of the interface. */
-export function namedRoles(names: readonly string[], present: readonly store.Role[]): GivenRole[] {
+function namedRoles(names: readonly string[], present: readonly store.Role[]): GivenRole[] {
   return names.map(name => {
     if (typeOfRole(name)) return { name, permissions: null }
     const role = present.find(one => one.name === name)

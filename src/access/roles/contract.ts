@@ -14,7 +14,7 @@ export const MOST_ROLES_OF_ACCOUNT = 20
 const MOST_PERMISSIONS = 500
 
 /** Names that need no encoding in a path. */
-export const ROLE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const ROLE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 const content = {
   title: OptionalName.describe('Display name. Default: the name.'),

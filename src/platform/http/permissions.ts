@@ -96,7 +96,7 @@ const EVERYTHING: readonly Grant[] = [
 ]
 
 /** Only administration accounts deploy (contract, Authentication 2). */
-export const ONLY_ADMINISTRATION: readonly Permission[] = ['deployments.deploy']
+const ONLY_ADMINISTRATION: readonly Permission[] = ['deployments.deploy']
 
 const GRANTS: Record<AccountType, readonly Grant[]> = {
   'account.internal': EVERYTHING,

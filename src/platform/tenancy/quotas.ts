@@ -17,7 +17,7 @@ export type Quotas = {
   readonly configurationBytes?: number
 }
 
-export const QUOTA_NAMES = ['databaseBytes', 'configurationBytes'] as const satisfies (keyof Quotas)[]
+const QUOTA_NAMES = ['databaseBytes', 'configurationBytes'] as const satisfies (keyof Quotas)[]
 
 type Limited = { readonly name: string; readonly quotas?: Quotas }
 

@@ -180,7 +180,7 @@ export const QuoteSummaryResponseItem = component('QuoteSummaryResponseItem', {
   state: QuoteState,
 })
 
-export const QuoteSummaryResponse = component('QuoteSummaryResponse', {
+const QuoteSummaryResponse = component('QuoteSummaryResponse', {
   selected: Text.describe('Locator of the selected quote. Empty if no quote is selected.'),
   notDiscarded: z.array(QuoteSummaryResponseItem),
 })

@@ -119,7 +119,7 @@ async function secretsInForce(
 }
 
 /** Like `secretsInForce`, but always reads the database. */
-export async function readInForce(
+async function readInForce(
   context: TenantPlace,
   staticNames: readonly string[],
 ): Promise<ReadonlyMap<string, SecretContents | undefined>> {

@@ -21,7 +21,7 @@ const CONTENT = [
 ] as const
 
 /** Properties that may be filled in. Each kind of request accepts fewer or more of them. */
-export const FILLED_WORDS = {
+const FILLED_WORDS = {
   newPolicy: [
     'fieldValues',
     'addFieldGroups',

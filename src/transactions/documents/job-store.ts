@@ -347,7 +347,7 @@ function readUpload({ query, form, file }: Upload) {
 // Records are removed when an upload is removed, when an acceptance is taken back, and when a consolidated document replaces its
 // sources. A timer, set in the same batch, then deletes the file. It waits until signed addresses have expired, which is also
 // longer than any running job may still take to create the file. Uploads set the timer before they store the file.
-export const GONE_FILE_TIMER = 'document.file.gone'
+const GONE_FILE_TIMER = 'document.file.gone'
 
 const goneFileTimer = (document: Uuid, now: Instant): NewTimer & { locator: Uuid } => ({
   locator: derivedUuid(shardOfUuid(document), GONE_FILE_TIMER, document),
@@ -387,7 +387,7 @@ export const expectDocument = (context: RequestContext, document: Uuid): Promise
   expectRecord(context, GONE_FILE_TIMER, document)
 
 /** Runs after the response. If it fails, the file's timer deletes the file. */
-export const deleteUnnamedFile = (context: RequestContext, document: Uuid): void =>
+const deleteUnnamedFile = (context: RequestContext, document: Uuid): void =>
   context.later(
     deleteFile(document, context).catch(problem =>
       console.warn(JSON.stringify({ at: 'deleteUnnamedFile', document, problem: String(problem) })),

@@ -98,7 +98,7 @@ export const EndorsementCreateRequest = component('EndorsementCreateRequest', {
 })
 export type EndorsementCreateRequest = z.infer<typeof EndorsementCreateRequest>
 
-export const EndorsementPolicyUpdateRequest = z
+const EndorsementPolicyUpdateRequest = z
   .object(policyChanges(EndorsementExposureUpdateRequest))
   .openapi('EndorsementPolicyUpdateRequest')
 

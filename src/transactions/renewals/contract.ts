@@ -19,11 +19,9 @@ import {
   transaction,
 } from '../endorsements/contract.ts'
 
-export const RenewalState = EndorsementState.openapi('RenewalState')
+const RenewalState = EndorsementState.openapi('RenewalState')
 
-export const RenewalExposureUpdateRequest = EndorsementExposureUpdateRequest.openapi(
-  'RenewalExposureUpdateRequest',
-)
+const RenewalExposureUpdateRequest = EndorsementExposureUpdateRequest.openapi('RenewalExposureUpdateRequest')
 
 const changes = policyChanges(RenewalExposureUpdateRequest)
 
@@ -50,7 +48,7 @@ export const RenewalActionRequest = z
   .openapi('RenewalActionRequest')
 export type RenewalActionRequest = z.infer<typeof RenewalActionRequest>
 
-export const RenewalPolicyUpdateRequest = component('RenewalPolicyUpdateRequest', changes)
+const RenewalPolicyUpdateRequest = component('RenewalPolicyUpdateRequest', changes)
 
 const NO_CHANGES = RenewalPolicyUpdateRequest.parse({})
 

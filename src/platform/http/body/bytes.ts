@@ -61,7 +61,7 @@ export async function* pieces(
   }
 }
 
-export const MOST_DISCARDED_BYTES = 64 * 1_048_576
+const MOST_DISCARDED_BYTES = 64 * 1_048_576
 
 /**
  * Discards up to 64 MiB of a body. Without this, a client that is still sending when the response arrives may see a reset

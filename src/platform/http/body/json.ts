@@ -6,7 +6,7 @@ import { pathText } from '../../wire-problem.ts'
 import { readBytes, utf8Text } from './bytes.ts'
 
 /** Default limit of a JSON body. */
-export const LARGEST_JSON_BYTES = 4 * 1_048_576
+const LARGEST_JSON_BYTES = 4 * 1_048_576
 
 /** Maximum depth of nested lists and objects. */
 export const DEEPEST_JSON = 64
