@@ -173,14 +173,23 @@ const refusalOf =
   (message: string): Refusal =>
     new Refusal(code, message)
 
+/** Returns a 409. */
 export const alreadyExists = refusalOf('alreadyExists')
+/** Returns a 403. */
 export const forbidden = refusalOf('forbidden')
+/** Returns a 400 for the path, the query or a header. */
 export const invalidParameter = refusalOf('invalidParameter')
+/** Returns a 400 for the body. */
 export const invalidRequest = refusalOf('invalidRequest')
+/** Returns a 413. */
 export const tooLarge = refusalOf('tooLarge')
+/** Returns a 401. */
 export const unauthenticated = refusalOf('unauthenticated')
+/** Returns a 503. */
 export const unavailable = refusalOf('unavailable')
+/** Returns a 409 for a record that has changed since it was read. */
 export const versionConflict = refusalOf('versionConflict')
+/** Returns a 409 for a state that does not allow the action. */
 export const wrongState = refusalOf('wrongState')
 
 /** Returns a 401 with the code `unauthenticated`. */

@@ -134,6 +134,7 @@ export async function retryOnConflict<T>(
 /** Maximum length of a stored response, in UTF-16 units. For a longer one, a repeat shows the current state of the subject. */
 export const LONGEST_KEPT_ANSWER = 65_536
 
+/** How long a repeat with the same `Idempotency-Key` gets the original response. */
 export const KEEP_WRITES_MS = 30 * 24 * 60 * 60 * 1000
 
 /**

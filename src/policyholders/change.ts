@@ -18,6 +18,7 @@ import type {
 import type { Dictionary, Entity, Policyholder, SubEntity, ValidationFieldError } from './values.ts'
 import { changePolicyholderValues, VALIDATORS } from './values.ts'
 
+/** Maximum per policyholder. */
 export const MOST_SUB_ENTITIES = 200
 
 /** Maximum size of the JSON of one policyholder's values and sub-entities, in bytes. */

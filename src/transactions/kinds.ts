@@ -37,4 +37,5 @@ export const KINDS = registerKinds([
   termEndKind,
 ])
 
+/** Returns the records of all kinds, by the names that plugins use. */
 export const pluginRecords = (): PluginRecords => Object.assign({}, ...KINDS.map(kind => kind.pluginRecords))

@@ -11,6 +11,7 @@ import { pluginLogs } from './tables.ts'
 
 type PluginLog = typeof pluginLogs.$inferInsert
 
+/** How long logs of plugins are kept. */
 export const KEEP_LOGS_MS = 7 * 24 * 60 * 60 * 1000
 
 /** The most rows that one run deletes. */

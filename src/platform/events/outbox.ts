@@ -109,6 +109,7 @@ export const webhooksIn = (result: unknown): Uuid[] => [
 /** `webhooks` have due deliveries. Absent where the sender does not know which ones do. */
 export type Announcement = ShardName & { readonly webhooks?: readonly Uuid[] }
 
+/** How long after the start of a commit the dispatcher looks for the first time. */
 export const ARM_AHEAD_MS = 60_000
 
 /** How long an armed dispatcher checks every minute. Each check costs an alarm, even for a tenant that is otherwise idle. */

@@ -126,7 +126,7 @@ export function reopenInvoice(invoice: Invoice, at: Instant, timeZone: TimeZone)
   }
 }
 
-/** Returns a function that settles an invoice by hand and throws 409 `wrongState` if it is settled already. */
+/** Returns a function that settles an invoice by hand and throws 409 `wrongState` if its status does not allow that. */
 const settling =
   (action: InvoiceAction, status: SettlementType) =>
   (invoice: Invoice, at: Instant): Invoice => {
@@ -134,6 +134,7 @@ const settling =
     return withSettledStatus(invoice, status, at)
   }
 
+/** Voids an invoice that is not paid, even if it is settled in another way. */
 export const invalidateInvoice = settling('invalidate', 'invalidated')
 
 /** Writes off the unpaid part of the invoice. */
@@ -178,6 +179,7 @@ export function assertPaymentAllows(payment: Payment, action: PaymentAction): vo
   assertAllowed(PAYMENT_TRANSITIONS, `Payment ${payment.displayId}`, paymentState(payment), action)
 }
 
+/** Returns the payment with the locator. Throws 404 if the policy has none. */
 export const paymentOf = recordFinder('payments', 'payment')
 
 /** Returns the payments of the invoice in the order in which they were made, including reversed ones. */

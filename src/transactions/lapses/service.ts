@@ -98,6 +98,7 @@ export async function updateGracePeriod(
   return await carryOut(context, policy, { action: 'updateGrace', gracePeriod, terms })
 }
 
+/** Opens a reinstatement of the policy's lapse. Throws the 409 of `planOpening`. */
 export const openReinstatement = (context: RequestContext, policyText: string): Promise<ReadyAnswer> =>
   carryOut(context, policyLocator(policyText), { action: 'open' })
 

@@ -203,6 +203,7 @@ export function jsonIfShort(value: unknown): JsonAnswer | undefined {
 /** Responds without a body. */
 export const showNothing: Response = () => undefined
 
+/** Responds with the policy as its GET does. */
 export const showPolicy =
   ({
     summarizeQuotes = false,
@@ -227,6 +228,7 @@ export type RecordKind<Locator extends number | Uuid, Stored, Shown> = {
   show(aggregate: PolicyAggregate, record: Stored, product: ProductDefinition): Shown
 }
 
+/** Responds with the record as its GET does. Throws 404 if the policy has none with the locator. */
 export const showRecord =
   <Locator extends number | Uuid, Stored>(
     kind: RecordKind<Locator, Stored, unknown>,

@@ -11,6 +11,7 @@ import type { PolicyAggregate, Stamped } from '../../policy/records/aggregate.ts
 import { canonical } from '../../product/difference/values.ts'
 import type { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 
+/** How long a preview can be carried out. */
 export const PREVIEW_LIFE_MS = 15 * 60 * 1000
 
 /** Differs from the type of access tokens, so that neither is accepted as the other. */

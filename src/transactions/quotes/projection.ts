@@ -96,6 +96,7 @@ function plannedInvoices(
   }))
 }
 
+/** Whether the quote has a price. A quote that was quoted keeps it even after it is discarded. */
 export const isPriced = (aggregate: PolicyAggregate, quote: Quote): boolean =>
   quoteParts(aggregate, quote).modification.premiumChange !== undefined
 

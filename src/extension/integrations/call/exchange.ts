@@ -10,6 +10,7 @@ import type { Connection } from '../integration.ts'
 /** The time limit of a call including its retry. */
 export const CALL_TIMEOUT_MS = 20_000
 
+/** The largest request and the largest response of a call, in bytes. */
 export const LARGEST_BODY = 10_000_000
 
 /** The wait before the retry. `Retry-After` can make it longer, up to the second value; after a longer one there is no retry. */

@@ -14,6 +14,7 @@ export type LoggedCall = typeof integrationCalls.$inferInsert & { locator: Uuid;
 /** Both without secrets; `response` is null if there was none. */
 export type CallBodies = { readonly request: string; readonly response: string | null }
 
+/** How long the log keeps a call. */
 export const KEEP_CALLS_MS = 30 * 24 * 60 * 60 * 1000
 
 /** The most rows that one run deletes, which is also the most objects that one R2 call deletes. */
