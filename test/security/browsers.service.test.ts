@@ -88,6 +88,46 @@ describe('pages of other origins', () => {
     expect(signIn.headers.get('access-control-allow-origin')).toBe(PORTAL)
   })
 
+  it('can read all headers of a file, and request a part of it under conditions', async () => {
+    const documents = `/resource/${motor.tenantLocator}/documents`
+    await callApi('POST', `${documents}?name=terms_1&staticName=terms`, {
+      token: admin,
+      body: 'the terms',
+      headers: { 'content-type': 'text/plain' },
+    })
+    const form = new FormData()
+    form.set('file', new Blob(['the front']), 'front.txt')
+    const medium = await callApi<{ url: string }>('POST', '/media', { token: motor.token, body: form })
+    const { pathname } = new URL(medium.body.url)
+    const get = (path: string, headers: Record<string, string>) =>
+      send(motor.hostname, path, { headers: { origin: PORTAL, ...headers } })
+    const answers = [
+      await get(`${documents}/terms_1`, { authorization: admin }),
+      await get(pathname, { range: 'bytes=0-2' }),
+      await get('/products', { authorization: 'x' }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 206, 401])
+    // Pages may always read these, or only the browser needs them.
+    const others =
+      /^(?:cache-control|content-length|content-type|vary|access-control-.*|cross-origin-.*|content-security-policy|referrer-policy|strict-transport-security|x-content-type-options|x-frame-options)$/
+    const hidden = answers.flatMap(({ headers }) => {
+      const exposed = headers.get('access-control-expose-headers')!.split(', ')
+      return [...headers.keys()].filter(name => !others.test(name) && !exposed.includes(name))
+    })
+    expect(hidden).toEqual([])
+    expect(await answers[1]!.text()).toBe('the')
+    const allowed = (await ask(PORTAL)).headers.get('access-control-allow-headers')!.split(', ')
+    expect(allowed).toEqual(
+      expect.arrayContaining([
+        'range',
+        'if-match',
+        'if-none-match',
+        'if-modified-since',
+        'if-unmodified-since',
+      ]),
+    )
+  })
+
   it('cannot read with an unlisted origin, on another host name or with the token of another tenant', async () => {
     for (const origin of [
       'https://evil.example',

@@ -32,10 +32,10 @@ export function setSecurityHeaders(headers: Headers): void {
 
 /** Headers that pages of other origins may read in addition to the default ones. */
 const EXPOSED =
-  'x-request-id, x-client-request-id, x-d1-bookmark, etag, link, location, server-timing, retry-after, deprecation, allow'
+  'x-request-id, x-client-request-id, x-d1-bookmark, etag, link, location, server-timing, retry-after, deprecation, allow, accept-ranges, content-disposition, content-range, www-authenticate, x-resource-name, x-resource-revision'
 const PREFLIGHT_MAX_AGE_SECONDS = '600'
 const REQUEST_HEADERS =
-  'authorization, content-type, idempotency-key, if-match, if-none-match, if-previewed, mcp-method, mcp-name, mcp-protocol-version, range, traceparent, x-client-request-id, x-d1-bookmark, x-idempotency-key, x-request-id'
+  'authorization, content-type, idempotency-key, if-match, if-modified-since, if-none-match, if-previewed, if-unmodified-since, mcp-method, mcp-name, mcp-protocol-version, range, traceparent, x-client-request-id, x-d1-bookmark, x-idempotency-key, x-request-id'
 
 /**
  * Returns the origin of the calling page if it may read the response. Never allows credentials that a browser adds by itself:
