@@ -1,5 +1,5 @@
 import { notFound, wrongState } from '../../kernel/errors.ts'
-import { type PolicyLocator, readDigits, type Uuid } from '../../kernel/locators.ts'
+import { type PolicyLocator, readDigits, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { shortened } from '../../kernel/text.ts'
 import { now } from '../../kernel/time.ts'
 import { commit, retryOnConflict, unlessRepeated } from '../../platform/commit.ts'
@@ -21,7 +21,10 @@ import {
   schedulesIn,
 } from './store.ts'
 
-/** Lists schedules, oldest first. Text that cannot be the locator of a policy finds none. Takes one round trip per shard. */
+/**
+ * Lists schedules, oldest first. Text that cannot be the locator of a policy finds none. Takes one round trip per shard, or one
+ * with a policy.
+ */
 export async function listSchedules(
   { offset, count, policyLocator: text }: ScheduleListQuery,
   state: 'active' | 'failed',
@@ -31,9 +34,13 @@ export async function listSchedules(
   if (text !== undefined && policyLocator === undefined) return { listCompleted: true, items: [] }
   // One row more than the page shows whether the list ends with it.
   const most = offset + count + 1
+  const mayHold = (shard: number): boolean =>
+    policyLocator === undefined || shard === shardOfDigits(policyLocator)
   const shards = await Promise.all(
-    tenant.shards.map((_, shard) =>
-      schedulesIn(shardDatabase(env, tenant, shard, calls), state, policyLocator, most),
+    tenant.shards.flatMap((_, shard) =>
+      mayHold(shard)
+        ? [schedulesIn(shardDatabase(env, tenant, shard, calls), state, policyLocator, most)]
+        : [],
     ),
   )
   const rows = shards.flat().sort((a, b) => a.createdAt - b.createdAt || (a.locator < b.locator ? -1 : 1))

@@ -12,9 +12,9 @@ import type { EventScheduleListResponse } from '../../../../src/transactions/cus
 import { MOST_TRIES, scheduleDue } from '../../../../src/transactions/custom-events/service.ts'
 import { callApi } from '../../../support/api.ts'
 import { afterBatches } from '../../../support/between-batches.ts'
-import { boundDatabase, prepareDatabases } from '../../../support/databases.ts'
+import { addDatabases, boundDatabase, prepareDatabases } from '../../../support/databases.ts'
 import { motorWithoutLapses } from '../../../support/examples.ts'
-import { type Motor, motorTenant } from '../../../support/motor.ts'
+import { type Motor, motorTenant, roundTrips } from '../../../support/motor.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
 const DAY_MS = 86_400_000
@@ -57,7 +57,7 @@ const tenantWith = (events: object[] = EVENTS): Promise<Motor> => {
   return motorTenant(`scheduled${made}`, configured(events))
 }
 
-beforeAll(() => prepareDatabases({ tenants: 6 }))
+beforeAll(() => prepareDatabases({ tenants: 7 }))
 
 async function issued(tenant: Motor): Promise<PolicyResponse> {
   const span = { policyStartTimestamp: undefined, policyEndTimestamp: undefined }
@@ -257,6 +257,14 @@ describe('an event schedule', () => {
     const ofFirst = await listed(tenant, `?policyLocator=${first.locator}`)
     expect(ofFirst.items.map(one => one.policyLocator)).toEqual([first.locator, first.locator])
     expect((await listed(tenant, '?policyLocator=nonsense')).items).toEqual([])
+    // With a policy, only its database is read. A locator of another one has no policy.
+    await addDatabases(tenant.tenantLocator, 7)
+    const tripsFor = async (query: string) => roundTrips(await tenant.get(`${path(tenant)}/list${query}`)).d1
+    await expect.poll(() => tripsFor(''), { timeout: 15_000, interval: 500 }).toBe(2)
+    expect(await tripsFor(`?policyLocator=${first.locator}`)).toBe(1)
+    expect(await listed(tenant, `?policyLocator=${first.locator}`)).toEqual(ofFirst)
+    expect((await listed(tenant, `?policyLocator=${Number(first.locator) + 1}`)).items).toEqual([])
+    expect((await listed(tenant, `?policyLocator=${Number(first.locator) + 2}`)).items).toEqual([])
     expect((await tenant.get(`${path(tenant)}/list?offset=-1`)).status).toBe(400)
     for (const locator of ['nonsense', crypto.randomUUID()]) {
       const { status } = await callApi('DELETE', `${path(tenant)}/${locator}`, { token: tenant.token })
