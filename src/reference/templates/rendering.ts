@@ -67,7 +67,7 @@ export async function renderTemplate(
   )
 }
 
-/** Returns the error with its place: `invoice:12:4: …`. `path` of the problem names a snippet. */
+/** Returns the error with its place in the template, or in the snippet that caused it: `invoice:12:4: …`. */
 export function refusalOf(
   { code, message, path, line, column }: TemplateError,
   { name }: TemplateText,

@@ -32,7 +32,7 @@ export type Exchanged = {
   readonly durationMs: number
 }
 
-/** Returns the result of a call that was not sent because one of its secrets is missing. */
+/** Returns the result of a call that was not sent: a secret of its headers is missing, or must not be sent to that host. */
 export const notSent = (reason: string): Exchanged => ({
   ending: { kind: 'secretMissing', reason },
   attempts: [],
