@@ -1,8 +1,8 @@
-// A dialog. It takes the focus and returns it when it closes. Escape closes it, or first warns of entries that would be lost.
+// A dialog. It takes the focus and returns it when it closes. Escape and its button close it, or first warn of what would be lost.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type Child, h, type View } from '../element.ts'
-import { useUnsaved } from '../unsaved.ts'
-import { DESK } from '../words.ts'
+import { useQuestion, useUnsaved } from '../unsaved.ts'
+import { DESK, FRAME } from '../words.ts'
 import { FORMS } from './words.ts'
 
 type Shown = {
@@ -16,8 +16,17 @@ type Shown = {
 export function Dialog({ title, close, isBusy = false, children }: Shown): View {
   const place = useRef<HTMLDialogElement>(null)
   const [isTyped, noteEntries] = useState(false)
-  const [warns, warn] = useState(false)
+  const [warning, warn] = useState<string>()
+  const questionOf = useQuestion()
   useUnsaved(isTyped)
+  /** Closes at the second request if something would be lost: the first one shows what. Returns whether it closes. */
+  const leave = (): boolean => {
+    const question = questionOf()
+    const mayClose = !isBusy && (question === undefined || question === warning)
+    if (mayClose) close()
+    else if (!isBusy) warn(question)
+    return mayClose
+  }
   useLayoutEffect(() => {
     const dialog = place.current!
     const before = document.activeElement
@@ -39,29 +48,39 @@ export function Dialog({ title, close, isBusy = false, children }: Shown): View 
         // A file input in the dialog also emits `cancel`, when the user chooses no file.
         if (event.target !== place.current) return
         event.preventDefault()
-        if (isBusy) return
-        if (isTyped && !warns) warn(true)
-        else close()
+        leave()
       },
       // The browser lets a page prevent only the first of several Escapes in a row.
       close: () => {
         const dialog = place.current
         if (!dialog?.isConnected) return
-        if (isBusy) dialog.showModal()
-        else close()
+        if (!leave()) dialog.showModal()
       },
       input: () => {
         noteEntries(true)
-        warn(false)
+        warn(undefined)
       },
     },
     h(
       'header',
       {},
       h('h2', { id, tabindex: -1 }, title),
-      h('button', { type: 'button', class: 'quiet', disabled: isBusy, click: close }, DESK.close),
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'quiet',
+          disabled: isBusy,
+          // The second click of a double click is not an answer to the warning.
+          click: event => (event as MouseEvent).detail < 2 && leave(),
+        },
+        DESK.close,
+      ),
     ),
-    h('div', { role: 'alert' }, warns && h('p', { class: 'notice warn' }, FORMS.escapeAgain)),
+    h('div', { role: 'alert' }, warning && h('p', { class: 'notice warn' }, warningText(warning))),
     children,
   )
 }
+
+const warningText = (question: string): string =>
+  question === FRAME.unfinished ? FORMS.closeUnfinished : FORMS.closeAgain

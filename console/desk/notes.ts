@@ -4,7 +4,7 @@ import { get } from '../api.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
 import { emptyNote, problemNote } from '../parts.ts'
-import { useUnsaved } from '../unsaved.ts'
+import { useDraft, useUnsaved } from '../unsaved.ts'
 import type { Note, NoteList } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { textInput } from './inputs.ts'
@@ -102,8 +102,11 @@ function WriteNote({
   readonly policyLocator: string
   readonly done: (note: Note) => void
 }): View {
-  const [text, setText] = useState('')
-  const submission = useSubmission<Note>(done)
+  const [text, setText] = useDraft(`note ${policyLocator}`)
+  const submission = useSubmission<Note>(note => {
+    setText('')
+    done(note)
+  })
   useUnsaved(text.trim() !== '')
   return h(
     'form',

@@ -1,7 +1,9 @@
 // Texts of the desk's forms and dialogs, which are loaded with it. For another language, write another file of this shape.
 
 export const FORMS = {
-  escapeAgain: 'Your entries are not saved. Press Escape again to discard them.',
+  closeAgain: 'Your entries are not saved. Close the dialog again to discard them.',
+  closeUnfinished:
+    'It is unknown whether the request was carried out. Try again to find out, or close the dialog again and look for it on the page.',
   // Fields.
   incomplete: 'Fill in the marked fields. Nothing is saved yet.',
   required: 'Enter a value.',

@@ -203,8 +203,14 @@ describe.skipIf(!BROWSER)('Accessibility checks with axe, light and dark', () =>
       await page.getByRole('dialog').waitFor()
       expect([name, await found()]).toEqual([name, []])
     }
-    const close = (): Promise<void> =>
-      page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).click()
+    const close = async (hasEntries = false): Promise<void> => {
+      const button = page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true })
+      await button.click()
+      if (!hasEntries) return
+      await page.getByText('Close the dialog again to discard them.').waitFor()
+      expect(await found()).toEqual([])
+      await button.click()
+    }
     await open(`/policy/${policy}`)
     for (const name of ['Endorse', 'Renew', 'Cancel policy']) {
       await dialog(name)
@@ -216,13 +222,13 @@ describe.skipIf(!BROWSER)('Accessibility checks with axe, light and dark', () =>
       await page.getByRole('button', { name: 'Preview' }).click()
       await page.locator('.preview h3, .preview .notice').first().waitFor()
       expect([name, await found()]).toEqual([name, []])
-      await close()
+      await close(name === 'Cancel policy')
     }
     await dialog('Change fees')
     await page.getByLabel('New fee').selectOption('installment_fee')
     await page.getByLabel('Amount').fill('a lot')
     expect(await found()).toEqual([])
-    await close()
+    await close(true)
     for (const name of ['Change payment schedule', 'Withdraw policy']) {
       await dialog(name)
       await close()

@@ -10,6 +10,9 @@ import { BROWSER, cutTexts, faintTexts, overflows, settled, unlabelled, until } 
 /** The delay of each call of the interface. */
 const LATENCY_MS = 600
 
+const focusedText = (page: Page): Promise<string> =>
+  page.evaluate('document.activeElement?.textContent ?? ""') as Promise<string>
+
 if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the desk is not tried.')
 
 describe.skipIf(!BROWSER)('The desk under difficult conditions', () => {
@@ -140,10 +143,10 @@ describe.skipIf(!BROWSER)('The desk under difficult conditions', () => {
     await page.unrouteAll()
   })
 
-  test('warns before Escape discards entries', async () => {
+  test('warns before Escape or Close discards entries', async () => {
     const { locator } = await desk.paidPolicy()
     await desk.go(`/policy/${locator}`)
-    const warning = page.getByText('Press Escape again to discard them.')
+    const warning = page.getByText('Close the dialog again to discard them.')
     await desk.open('Endorse')
     await page.getByLabel('Kilometres a year').fill('30000')
     await page.keyboard.press('Escape')
@@ -167,6 +170,59 @@ describe.skipIf(!BROWSER)('The desk under difficult conditions', () => {
     await desk.open('Endorse')
     await page.keyboard.press('Escape')
     await expect.poll(() => desk.dialog.count()).toBe(0)
+    await desk.open('Endorse')
+    await desk.press('Close')
+    await expect.poll(() => desk.dialog.count()).toBe(0)
+    // The button warns as Escape does, also if it is clicked twice at once.
+    await desk.open('Endorse')
+    await page.getByLabel('Kilometres a year').fill('32000')
+    await desk.dialog.getByRole('button', { name: 'Close' }).dblclick()
+    await warning.waitFor()
+    expect(await page.getByLabel('Kilometres a year').inputValue()).toBe('32000')
+    await desk.press('Close')
+    await expect.poll(() => desk.dialog.count()).toBe(0)
+    await expect.poll(() => focusedText(page)).toBe('Endorse')
+  })
+
+  test('keeps a note that is being written while an action changes the policy', async () => {
+    const { locator } = await desk.paidPolicy()
+    await desk.go(`/policy/${locator}/notes`)
+    const note = page.getByLabel('Write a note')
+    await note.fill('Asked for another schedule.')
+    await desk.open('Change payment schedule')
+    await desk.press('Change payment schedule')
+    await desk.said('The payment schedule is changed.')
+    await settled(page)
+    expect(await note.inputValue()).toBe('Asked for another schedule.')
+    await page.getByRole('button', { name: 'Reload' }).click()
+    await settled(page)
+    expect(await note.inputValue()).toBe('Asked for another schedule.')
+    await page.getByRole('button', { name: 'Save the note' }).click()
+    await page.getByText('The note is saved.').waitFor()
+    expect(await note.inputValue()).toBe('')
+    // A note that the user agreed to discard does not return.
+    await note.fill('Discarded.')
+    page.once('dialog', question => question.accept())
+    await page.getByRole('link', { name: 'Cover' }).click()
+    await settled(page)
+    await page.getByRole('link', { name: 'Notes' }).click()
+    await settled(page)
+    expect(await note.inputValue()).toBe('')
+  })
+
+  test('warns before a dialog with an unknown outcome closes, even without entries', async () => {
+    const { locator } = await desk.paidPolicy()
+    await desk.go(`/policy/${locator}`)
+    await desk.open('Withdraw policy')
+    await desk.losing('**/withdraw', 1)
+    await desk.press('Withdraw policy')
+    await page.getByText('It is unknown whether this was done.').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('close the dialog again and look for it on the page').waitFor()
+    // The same request again finds out, and withdraws once.
+    await desk.press('Try again')
+    await desk.said('The policy is withdrawn.')
+    await page.unrouteAll()
   })
 
   test('asks before a form with entries is left', async () => {

@@ -78,6 +78,8 @@ export function roleTests(running: () => Running): void {
     await dialog.getByText('The record has changed', { exact: false }).waitFor()
     expect(await role()).toMatchObject(byOther)
     await dialog.getByRole('button', { name: 'Close', exact: true }).click()
+    await dialog.getByText('Close the dialog again to discard them.').waitFor()
+    await dialog.getByRole('button', { name: 'Close', exact: true }).click()
 
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
