@@ -1,15 +1,8 @@
-// Finds policies and policyholders: by locator, by field values, and the newest. Caches values that rows repeat.
-import { call, get, Problem } from './api.ts'
+// Finds policies and policyholders: by a search, and the newest. Caches values that rows repeat.
+import { get, Problem } from './api.ts'
 import { byName, type Fields, NO_FIELDS, type ProductFields, productFields } from './field-values.ts'
 import { session } from './session.ts'
-import type {
-  Policyholder,
-  PolicyholderList,
-  PolicyList,
-  PolicySummary,
-  Product,
-  ProductDetail,
-} from './wire.ts'
+import type { Found, Policyholder, PolicyList, PolicySummary, Product, ProductDetail } from './wire.ts'
 
 const query = (values: Readonly<Record<string, string | number>>): string =>
   new URLSearchParams(Object.entries(values).map(([name, value]) => [name, String(value)])).toString()
@@ -30,8 +23,10 @@ function once<Value>(key: string, ask: () => Promise<Value>): Promise<Value> {
 
 export const forgetAll = (): void => kept.clear()
 
+const holderKey = (locator: string): string => `holder ${locator}`
+
 export const holderOf = (locator: string): Promise<Policyholder> =>
-  once(`holder ${locator}`, () => get<Policyholder>(`/policyholder/${encodeURIComponent(locator)}`))
+  once(holderKey(locator), () => get<Policyholder>(`/policyholder/${encodeURIComponent(locator)}`))
 
 /** The permissions of the account. Rejects if they cannot be read. */
 export const permissions = (): Promise<ReadonlySet<string>> =>
@@ -88,69 +83,30 @@ export async function holderFields(): Promise<Fields> {
   }
 }
 
-/** Returns the searchable fields. The error for a search in an unknown field lists them. */
-const fieldsOf = (path: '/policies' | '/policyholders'): Promise<string[]> =>
-  once(`fields ${path}`, async () => {
-    try {
-      await call('GET', `${path}?${query({ searchField: '-', searchPrefix: '-', pageSize: 1 })}`)
-      return []
-    } catch (problem) {
-      if (problem instanceof Problem && problem.status === 400) return problem.body.searchableFields ?? []
-      if (problem instanceof Problem && problem.status === 403) return []
-      throw problem
-    }
-  })
-
 /** In characters. The service rejects longer texts. */
-export const LONGEST_SEARCH = 256
+export const LONGEST_SEARCH = 200
 
-const FOUND_AT_MOST = 20
-
-export type Found = {
-  readonly policies: readonly PolicySummary[]
-  readonly policyholders: readonly Policyholder[]
-  /** Names of the fields that were searched. */
-  readonly fields: readonly string[]
-}
-
-const uniqueRows = <Row extends { locator: string }>(rows: readonly Row[]): Row[] => [
-  ...new Map(rows.map(row => [row.locator, row])).values(),
-]
-
-/**
- * Returns policies and policyholders with a field that begins with the text. If no policyholder has, each word may match a
- * different field.
- */
+/** Searches policyholders, policies, and locators of their records. Keeps the policyholders, which the rows of policies name. */
 export async function search(text: string, signal: AbortSignal): Promise<Found> {
-  const [policyFields, holderFields] = await Promise.all([fieldsOf('/policies'), fieldsOf('/policyholders')])
-  const ask = <Page>(path: string, searchField: string, searchPrefix: string): Promise<Page> =>
-    get<Page>(`${path}?${query({ searchField, searchPrefix, pageSize: FOUND_AT_MOST })}`, signal)
-  const holdersBy = async (prefix: string): Promise<Policyholder[]> => {
-    const pages = await Promise.all(
-      holderFields.map(field => ask<PolicyholderList>('/policyholders', field, prefix)),
-    )
-    return uniqueRows(pages.flatMap(page => page.policyholders))
-  }
-  const [whole, policies] = await Promise.all([
-    holdersBy(text),
-    Promise.all(policyFields.map(field => ask<PolicyList>('/policies', field, text))),
-  ])
-  // "Greta Lindner": no field begins with both words, but one policyholder has a field for each.
-  const parts = text.split(/\s+/).slice(0, 4)
-  const byWord = whole.length === 0 && parts.length > 1 ? await Promise.all(parts.map(holdersBy)) : []
-  const each = byWord.reduce<Policyholder[] | undefined>(
-    (found, some) => found?.filter(({ locator }) => some.some(one => one.locator === locator)) ?? some,
-    undefined,
-  )
-  return {
-    policies: uniqueRows(policies.flatMap(page => page.policies)).slice(0, FOUND_AT_MOST),
-    policyholders: [...whole, ...(each ?? [])].slice(0, FOUND_AT_MOST),
-    fields: [...holderFields, ...policyFields],
-  }
+  const found = await get<Found>(`/search?${query({ text })}`, signal)
+  for (const holder of found.policyholders) void once(holderKey(holder.locator), async () => holder)
+  return found
 }
 
-export const policiesOf = (policyholderLocator: string, signal?: AbortSignal): Promise<PolicyList> =>
-  get<PolicyList>(`/policies?${query({ policyholderLocator, pageSize: 50 })}`, signal)
+/** A page of the policies of a policyholder, oldest first. */
+export const policiesOf = (
+  policyholderLocator: string,
+  pagingToken?: string,
+  signal?: AbortSignal,
+): Promise<PolicyList> =>
+  get<PolicyList>(
+    `/policies?${query({ policyholderLocator, pageSize: 50, ...(pagingToken !== undefined && { pagingToken }) })}`,
+    signal,
+  )
+
+/** The policy as lists show it, with its current state. Undefined if the account may not list policies. */
+export const summaryOf = async (locator: string, signal: AbortSignal): Promise<PolicySummary | undefined> =>
+  (await search(locator, signal)).policies.find(one => one.locator === locator)
 
 const DAY_MS = 86_400_000
 const PAGE = 200

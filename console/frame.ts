@@ -23,10 +23,7 @@ const search = (asked: string): View =>
       submit: event => {
         event.preventDefault()
         const text = (event.currentTarget as HTMLFormElement).querySelector('input')!.value.trim()
-        if (text === '') return
-        location.hash = /^\d{6,}$/.test(text)
-          ? `#/policy/${text}`
-          : `#/search?${new URLSearchParams({ q: text })}`
+        if (text !== '') location.hash = `#/search?${new URLSearchParams({ q: text })}`
       },
     },
     h('input', {

@@ -12,7 +12,7 @@ import type {
 } from '../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../src/policy/contract/response.ts'
 import type { PolicyListResponse } from '../src/policy/list/contract.ts'
-import type { PolicyholderPageResponse, PolicyholderResponse } from '../src/policyholders/contract.ts'
+import type { PolicyholderResponse } from '../src/policyholders/contract.ts'
 import type { ResourceListResponse } from '../src/reference/contract.ts'
 import type { TableDiffResponse } from '../src/reference/data-tables/contract.ts'
 import type { ReportLinesResponse, ReportStatusResponse } from '../src/reporting/contract.ts'
@@ -32,6 +32,7 @@ import type {
   MigrationResponse,
 } from '../src/servicing/migration/contract.ts'
 import type { NoteListResponse } from '../src/servicing/notes/contract.ts'
+import type { SearchResponse } from '../src/servicing/search/contract.ts'
 import type { WorkListCountResponse, WorkListResponse } from '../src/servicing/work-lists/contract.ts'
 import type {
   ConfigurationChange,
@@ -72,7 +73,7 @@ export type Product = Digits<ProductResponse>
 export type PolicyList = Digits<PolicyListResponse>
 export type PolicySummary = PolicyList['policies'][number]
 export type Policyholder = Digits<PolicyholderResponse>
-export type PolicyholderList = Digits<PolicyholderPageResponse>
+export type Found = Digits<SearchResponse>
 export type Billing = Digits<CheckInvoicesResponse>
 export type Invoice = Billing['invoices'][number]
 export type Credits = Digits<PolicyholderCreditsResponse>

@@ -1,8 +1,8 @@
 // The first page (policies opened last and newest policies), search results, and the page of a policyholder.
 import { useState } from 'preact/hooks'
-import { h, part, type View } from '../element.ts'
+import { type Child, h, part, type View } from '../element.ts'
 import {
-  type Found,
+  displayNames,
   holderFields,
   holderOf,
   LONGEST_SEARCH,
@@ -12,12 +12,12 @@ import {
   policiesOf,
   search,
 } from '../find.ts'
-import { personName, words } from '../format.ts'
+import { personName } from '../format.ts'
 import { workOverview } from '../lists/overview.ts'
-import { emptyNote, fieldValues, loadedSection, section } from '../parts.ts'
-import { policyLink, policyTable } from '../policy-table.ts'
+import { emptyNote, fieldValues, loadedSection, problemNote, section, table } from '../parts.ts'
+import { policyColumns, policyLink, policyTable } from '../policy-table.ts'
 import { usePromise } from '../use-promise.ts'
-import type { Policyholder } from '../wire.ts'
+import type { Found, Policyholder, PolicyList } from '../wire.ts'
 import { DESK, HOME } from '../words.ts'
 
 export function homeView(signal: AbortSignal): View {
@@ -68,55 +68,34 @@ export function searchView(text: string, signal: AbortSignal): View {
     'div',
     {},
     h('h1', { tabindex: -1 }, HOME.searchFor(text)),
-    loadedSection(HOME.loadsWhatIsFound, async () => foundView(await search(text, signal), text, signal)),
+    loadedSection(HOME.loadsWhatIsFound, async () => foundView(await search(text, signal), text)),
   )
 }
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
-
-async function foundView({ policies, policyholders, fields }: Found, text: string, signal: AbortSignal) {
-  const where = fields.length === 0 ? '' : HOME.searched(fields.map(words).join(', '))
-  if (policies.length + policyholders.length === 0)
-    return [
-      emptyNote(`${HOME.nothingFound(text)}${where}`),
-      /^\d+$/.test(text) && h('p', {}, HOME.openAsLocator, policyLink(text)),
-      UUID.test(text) &&
-        h('p', {}, HOME.openAsHolder, h('a', { href: `#/policyholder/${text.toLowerCase()}` }, text)),
-    ]
+async function foundView({ policies, policyholders, hasMore }: Found, text: string): Promise<Child> {
+  // The locator of a policy leads there. Back then leads to the page before the search.
+  if (policies.some(({ locator }) => locator === text)) location.replace(`#/policy/${text}`)
+  if (policies.length + policyholders.length === 0) return emptyNote(HOME.nothingFound(text))
   return [
-    policies.length > 0 && section(HOME.policies, await policyTable(HOME.policiesFound, policies)),
+    hasMore && h('p', { class: 'notice' }, HOME.hasMore),
     policyholders.length > 0 &&
-      section(
-        HOME.policyholders,
-        policyholders.map(holder => holderCard(holder, signal)),
-      ),
-    h('p', { class: 'soft small searched' }, where),
+      section(HOME.policyholders, h('ul', { class: 'cards' }, policyholders.map(holderCard))),
+    policies.length > 0 && section(HOME.policies, await policyTable(HOME.policiesFound, policies)),
   ]
 }
 
-const holderCard = (holder: Policyholder, signal: AbortSignal): View => {
-  const { locator, entity } = holder
-  return h(
-    'article',
+const holderCard = ({ locator, entity }: Policyholder): View =>
+  h(
+    'li',
     { class: 'card' },
+    h('a', { href: `#/policyholder/${encodeURIComponent(locator)}` }, personName(entity.values)),
+    ' ',
     h(
-      'h3',
-      {},
-      h('a', { href: `#/policyholder/${encodeURIComponent(locator)}` }, personName(entity.values)),
-      h(
-        'span',
-        { class: 'soft small' },
-        ['postcode', 'city'].flatMap(name => entity.values[name] ?? []).join(' '),
-      ),
+      'span',
+      { class: 'soft small' },
+      ['postcode', 'city'].flatMap(name => entity.values[name] ?? []).join(' '),
     ),
-    loadedSection(HOME.loadsPolicies, async () => {
-      const { policies } = await policiesOf(locator, signal)
-      return policies.length === 0
-        ? emptyNote(HOME.noPolicies)
-        : policyTable(HOME.policiesOf(personName(entity.values)), policies)
-    }),
   )
-}
 
 export async function holderView(locator: string, signal: AbortSignal): Promise<View> {
   const [holder, fields, held] = await Promise.all([
@@ -138,11 +117,54 @@ export async function holderView(locator: string, signal: AbortSignal): Promise<
       ),
     section(
       HOME.policies,
-      loadedSection(HOME.loadsPolicies, async () => {
-        const { policies } = await policiesOf(locator, signal)
-        return policies.length === 0 ? emptyNote(HOME.noPolicies) : policyTable(HOME.policies, policies)
-      }),
+      loadedSection(HOME.loadsPolicies, async () =>
+        part(PoliciesOfHolder, {
+          locator,
+          first: await policiesOf(locator, undefined, signal),
+          names: await displayNames(),
+        }),
+      ),
     ),
     section(HOME.values, fieldValues(values, fields) ?? emptyNote(HOME.none)),
+  )
+}
+
+type HolderPolicies = {
+  readonly locator: string
+  readonly first: PolicyList
+  readonly names: ReadonlyMap<string, string>
+}
+
+/** Policies of a policyholder, oldest first. A fleet or a broker has more than one page of them. */
+function PoliciesOfHolder({ locator, first, names }: HolderPolicies): View {
+  const [policies, show] = useState(first.policies)
+  const [next, setNext] = useState(first.pagingToken)
+  const [isLoading, load] = useState(false)
+  const [failure, fail] = useState<unknown>()
+  const loadMore = (): void => {
+    if (isLoading) return
+    load(true)
+    fail(undefined)
+    policiesOf(locator, next)
+      .then(
+        page => {
+          show(before => [...before, ...page.policies])
+          setNext(page.pagingToken)
+        },
+        (problem: unknown) => fail(problem),
+      )
+      .finally(() => load(false))
+  }
+  return h(
+    'div',
+    { 'aria-busy': isLoading ? 'true' : undefined },
+    policies.length === 0 ? emptyNote(HOME.noPolicies) : table(HOME.policies, policyColumns(names), policies),
+    next !== undefined &&
+      h(
+        'button',
+        { type: 'button', 'aria-disabled': isLoading ? 'true' : undefined, click: loadMore },
+        HOME.morePolicies,
+      ),
+    failure !== undefined && problemNote(failure),
   )
 }

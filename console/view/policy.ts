@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { sum } from '../decimal.ts'
 import { type Child, h, part, type View } from '../element.ts'
-import { displayNames, noteOpened, permissions, policiesOf, policyFields } from '../find.ts'
+import { displayNames, noteOpened, permissions, policyFields, summaryOf } from '../find.ts'
 import { dayOrMoment, money, span, words } from '../format.ts'
 import { holderName } from '../holder-name.ts'
 import { historyOf, latestOf, premiumOfTerm, termAt } from '../knowledge.ts'
@@ -94,8 +94,8 @@ export async function policyView(locator: string, tab: string, signal: AbortSign
 
 /** The state as of now, which only lists show. */
 function StateBadge({ policy, signal }: { policy: Policy; signal: AbortSignal }): View {
-  const [asked] = useState(() => policiesOf(policy.policyholderLocator, signal))
-  const listed = usePromise(asked).value?.policies.find(one => one.locator === policy.locator)
+  const [asked] = useState(() => summaryOf(policy.locator, signal))
+  const listed = usePromise(asked).value
   return h('span', {}, listed && badge(listed.state))
 }
 

@@ -176,7 +176,7 @@ describe.skipIf(!BROWSER)('The console', () => {
     await page.keyboard.press('Enter')
     expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
     await page.keyboard.press('/')
-    expect(await focused(page)).toBe('Find a policy by its locator or the beginning of a name')
+    expect(await focused(page)).toBe('Find policies and policyholders by names, field values or locators')
     await page.keyboard.press('Escape')
     expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
 
@@ -305,7 +305,20 @@ describe.skipIf(!BROWSER)('The console', () => {
       await settled(page)
       return (await page.locator('main').textContent())!
     }
+    const asked: string[] = []
+    const note = (request: { url(): string }): void => void asked.push(new URL(request.url()).pathname)
+    page.on('request', note)
     for (const text of ['lindn', 'greta lindner', 'b-li 20']) expect(await find(text)).toContain(book.policy)
+    expect(asked.filter(path => path === '/search')).toHaveLength(3)
+    // The policyholder of a found policy is read once, and found policyholders are kept.
+    expect(asked.filter(path => path.startsWith('/polic'))).toEqual([])
+    page.off('request', note)
+    // The locators of records are those of their policy.
+    const { invoices } = await admin.call<{ invoices: { locator: string }[] }>(
+      'GET',
+      `/policy/${book.policy}`,
+    )
+    expect(await find(invoices[0]!.locator)).toContain(book.policy)
     expect(await find('Nobody')).toContain('Nothing begins with “Nobody”')
     await find(book.policy)
     expect(await page.locator('h1').textContent()).toBe('Greta Lindner')
@@ -315,10 +328,12 @@ describe.skipIf(!BROWSER)('The console', () => {
       `document.title === 'Greta Lindner · Bindery' && !document.querySelector('[aria-busy]')`,
     )
     expect(await page.locator('main').textContent()).toContain(book.policy)
-    expect(await find('999999999')).toContain("There is no policy '999999999'.")
+    expect(await find('999999999')).toContain('Nothing begins with “999999999”')
+    await go(page, address('/policy/999999999'))
+    expect(await page.locator('main').textContent()).toContain("There is no policy '999999999'.")
     expect(await page.getByRole('link', { name: 'Overview' }).count()).toBe(1)
     await find(book.holder)
-    await page.getByRole('link', { name: book.holder }).click()
+    await page.getByRole('link', { name: 'Greta Lindner' }).click()
     await until(page, `document.title === 'Greta Lindner · Bindery'`)
     await go(page, address('/nowhere'))
     expect(await page.locator('main').textContent()).toContain('There is no page with this address.')

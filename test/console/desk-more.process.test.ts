@@ -184,6 +184,43 @@ describe.skipIf(!BROWSER)('The desk under difficult conditions', () => {
     await expect.poll(() => focusedText(page)).toBe('Endorse')
   })
 
+  test('shows all policies of a policyholder a page at a time, and the state of a policy that is not on the first page', async () => {
+    for (let at = 0; at < 4; at += 1)
+      await admin.call('POST', '/policy', {
+        ...plainRequest().policy,
+        policyholderLocator: desk.holder,
+        finalize: false,
+      })
+    const { locator } = await desk.paidPolicy()
+    const listed = await admin.call<{ policies: Locator[] }>(
+      'GET',
+      `/policies?policyholderLocator=${desk.holder}&pageSize=100`,
+    )
+    const all = listed.policies.map(one => one.locator)
+    expect(all.length).toBeGreaterThan(2)
+    const { page: own, faults: wrong } = await desk.browser.open()
+    const ownDesk = desk.on(own)
+    await ownDesk.signIn()
+    await own.route('**/policies?*', async route => {
+      await route.continue({ url: route.request().url().replace('pageSize=50', 'pageSize=2') })
+    })
+    await ownDesk.go(`/policyholder/${desk.holder}`)
+    const shown = own.locator('tbody tr')
+    const more = own.getByRole('button', { name: 'Show more policies' })
+    expect(await shown.count()).toBe(2)
+    for (let count = 2; count < all.length; count += 2) {
+      await expect.poll(() => shown.count()).toBe(count)
+      await more.click()
+    }
+    await expect.poll(() => shown.count()).toBe(all.length)
+    await expect.poll(() => more.count()).toBe(0)
+    expect(await shown.locator('a').allTextContents()).toEqual(all)
+    await ownDesk.go(`/policy/${locator}`)
+    await own.locator('.policy-head .badge').getByText('Issued').waitFor()
+    expect(wrong).toEqual([])
+    await own.context().close()
+  })
+
   test('keeps a note that is being written while an action changes the policy', async () => {
     const { locator } = await desk.paidPolicy()
     await desk.go(`/policy/${locator}/notes`)

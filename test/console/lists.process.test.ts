@@ -222,7 +222,7 @@ describe.skipIf(!BROWSER)('Work lists in the console', () => {
     }
     for (const [to, text] of [
       ['/search?q=', 'Type a locator, a name or a number plate above.'],
-      [`/search?q=${'x'.repeat(257)}`, 'Search for at most 256 characters.'],
+      [`/search?q=${'x'.repeat(201)}`, 'Search for at most 200 characters.'],
       ['/new/lost', 'There is no page with this address.'],
     ] as const) {
       await go(to)
