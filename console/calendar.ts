@@ -24,11 +24,19 @@ function offsetAt(ms: number, timeZone: string): number {
 const monthStart = (year: number, month: number, timeZone: string): number =>
   timeIn(Date.UTC(year, month, 1), timeZone)
 
-/** Returns the time at which the zone's clock shows what a UTC clock shows at `local`. */
+/**
+ * Returns the time at which the zone's clock shows what a UTC clock shows at `local`, the first such time if there are two. The
+ * offset before a change applies to times that the clock skips, as in the service: 00:30 then means 01:30.
+ */
 function timeIn(local: number, timeZone: string): number {
-  const guess = local - offsetAt(local, timeZone)
-  return local - offsetAt(guess, timeZone)
+  // The clock changes at most once in the two days around it.
+  const offsets = [local - DAY_MS, local + DAY_MS].map(ms => offsetAt(ms, timeZone))
+  const [before, after] = offsets.map(offset => local - offset) as [number, number]
+  const isShown = (ms: number): boolean => ms + offsetAt(ms, timeZone) === local
+  return isShown(before) || !isShown(after) ? before : after
 }
+
+const DAY_MS = 86_400_000
 
 /** Parses 2027-03-01 or 2027-03-01T14:30 by the zone's clock. Returns milliseconds, or undefined if the text is not a time. */
 export function timeOf(text: string, timeZone: string): number | undefined {

@@ -221,6 +221,17 @@ export function table<Row>(
   )
 }
 
+/** A table of the first rows, at most `most`, and the number of the others. */
+export const firstRows = <Row>(
+  caption: string,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  most: number,
+): Child => [
+  table(caption, columns, rows.slice(0, most)),
+  rows.length > most && h('p', { class: 'soft' }, FRAME.more(rows.length - most)),
+]
+
 /** A list of names and their values. */
 export const facts = (pairs: readonly (readonly [string, Child])[]): View =>
   h(

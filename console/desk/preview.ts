@@ -5,7 +5,7 @@ import { isNegative, isZero, sum } from '../decimal.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { day, money, signedMoney, words } from '../format.ts'
 import { previewPolicy } from '../large-policies.ts'
-import { badge, facts, table } from '../parts.ts'
+import { badge, facts, firstRows, table } from '../parts.ts'
 import type { Policy, Preview, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { differences } from './difference.ts'
@@ -156,15 +156,15 @@ export function differenceTable(before: Policy, after: Policy, product: ProductD
     h('h4', {}, FORMS.whatChanges),
     found.length === 0
       ? h('p', { class: 'soft' }, FORMS.nothingElse)
-      : table(
+      : firstRows(
           FORMS.whatChanges,
           [
             { head: DESK.part, cell: ({ what }) => what },
             { head: FORMS.before, cell: ({ before }) => before || '–' },
             { head: DESK.after, cell: ({ after }) => after || '–' },
           ],
-          found.slice(0, MOST_SHOWN),
+          found,
+          MOST_SHOWN,
         ),
-    found.length > MOST_SHOWN && h('p', { class: 'soft' }, FORMS.moreChanges(found.length - MOST_SHOWN)),
   ]
 }

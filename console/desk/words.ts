@@ -22,7 +22,6 @@ export const FORMS = {
   // Previews.
   whatChanges: 'What changes',
   nothingElse: 'No values of the policy change.',
-  moreChanges: (count: number): string => `And ${count} more.`,
   before: 'Before',
   isCovered: 'Covered',
   notCovered: 'Not covered',

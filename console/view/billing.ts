@@ -8,7 +8,7 @@ import { permissions } from '../find.ts'
 import { day, dayOrMoment, moment, money, signedMoney, span, words } from '../format.ts'
 import { desk, productOf } from '../open-desk.ts'
 import { movementOf, outcomeOf } from '../outcomes.ts'
-import { badge, emptyNote, facts, loadedSection, section, table } from '../parts.ts'
+import { badge, emptyNote, facts, firstRows, loadedSection, section, table } from '../parts.ts'
 import type { Billing, Credits, GracePeriod, Invoice, Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { documentTable } from './documents.ts'
@@ -119,6 +119,9 @@ const reverseButton = (payment: Invoice['payments'][number]): ActionButton => ({
   open: async close => part((await desk()).Reverse, { payment, close }),
 })
 
+/** More items of an invoice are only counted. */
+const MOST_ITEMS = 500
+
 const invoiceDetail = (one: Invoice, policy: Policy, { names, held }: Known): Child => [
   one.settlementStatus === 'outstanding' && actionButtons([payButton(one, policy)], held),
   h('h3', { class: 'minor' }, VIEW.payments),
@@ -162,7 +165,7 @@ const invoiceDetail = (one: Invoice, policy: Policy, { names, held }: Known): Ch
         one.payments,
       ),
   h('h3', { class: 'minor' }, VIEW.items),
-  table(
+  firstRows(
     VIEW.itemsOf(one.displayId),
     [
       {
@@ -181,7 +184,8 @@ const invoiceDetail = (one: Invoice, policy: Policy, { names, held }: Known): Ch
       },
       { head: VIEW.amount, amount: true, cell: item => money(item.amount, item.amountCurrency) },
     ],
-    one.financialTransactions.slice(0, 500),
+    one.financialTransactions,
+    MOST_ITEMS,
   ),
   one.documents.length > 0 && [
     h('h3', { class: 'minor' }, VIEW.documents),

@@ -15,7 +15,7 @@ import {
   termAt,
 } from '../knowledge.ts'
 import { isOutlined } from '../large-policies.ts'
-import { badge, emptyNote, facts, section, table } from '../parts.ts'
+import { badge, emptyNote, facts, firstRows, section, table } from '../parts.ts'
 import type { Policy } from '../wire.ts'
 import { Chart, kindOf, type Point } from './chart.ts'
 import { VIEW } from './words.ts'
@@ -162,7 +162,7 @@ function stateAt(
     ]),
     perils.length === 0
       ? emptyNote(policy.exposures.some(isOutlined) ? VIEW.perilsUnderCover : VIEW.noPerilsWereCovered)
-      : table(
+      : firstRows(
           VIEW.perilsCoveredThen,
           [
             {
@@ -188,9 +188,9 @@ function stateAt(
             },
             { head: VIEW.premium, amount: true, cell: ({ one }) => money(one.premium, one.premiumCurrency) },
           ],
-          perils.slice(0, LISTED_PERILS),
+          perils,
+          LISTED_PERILS,
         ),
-    perils.length > LISTED_PERILS && h('p', { class: 'soft' }, `And ${perils.length - LISTED_PERILS} more.`),
     perils.length > 1 &&
       h(
         'p',

@@ -5,7 +5,7 @@ import type { Prepared } from '../desk/desk.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { dayOrMoment, moment, money, signedMoney, transaction, words } from '../format.ts'
 import { desk } from '../open-desk.ts'
-import { badge, emptyNote, facts, loadedSection, section, table } from '../parts.ts'
+import { badge, emptyNote, facts, firstRows, loadedSection, section, table } from '../parts.ts'
 import type { Cancellation, Endorsement, Modification, Policy, Renewal } from '../wire.ts'
 import type { Known } from './view-input.ts'
 import { VIEW } from './words.ts'
@@ -106,7 +106,7 @@ function modificationDetail(policy: Policy, one: Modification, names: ReadonlyMa
       ]),
     changes.length === 0
       ? emptyNote(VIEW.changedNoPeril)
-      : table(
+      : firstRows(
           VIEW.perilsChanged(one.number),
           [
             { head: VIEW.peril, cell: ({ peril }) => nameOf(perilOf.get(peril.perilLocator)?.name) },
@@ -124,10 +124,14 @@ function modificationDetail(policy: Policy, one: Modification, names: ReadonlyMa
               cell: ({ peril }) => signedMoney(peril.premiumChange, peril.premiumChangeCurrency),
             },
           ],
-          changes.slice(0, 500),
+          changes,
+          MOST_CHANGES,
         ),
   )
 }
+
+/** More changed perils of a transaction are only counted. */
+const MOST_CHANGES = 500
 
 function changeOf({
   newPerilCharacteristicsLocator: now,

@@ -1,3 +1,4 @@
+import { Temporal } from 'temporal-polyfill'
 import { describe, expect, test } from 'vitest'
 import { aYearAfter, clockAt, marks, timeOf } from '../../console/calendar.ts'
 import { isNegative, isZero, shareOf, sum } from '../../console/decimal.ts'
@@ -5,6 +6,14 @@ import { faultsOf } from '../../console/desk/places.ts'
 import { historyOf, premiumAt, premiumOfTerm, termAt, usualStart } from '../../console/knowledge.ts'
 import { movementOf, outcomeOf } from '../../console/outcomes.ts'
 import type { Policy } from '../../console/wire.ts'
+
+type Column = { head: string; cell: (row: number) => string }
+type Parts = { firstRows(caption: string, columns: Column[], rows: number[], most: number): object }
+
+// These modules are compiled with the types of a browser, and this file with those of the service.
+const [PARTS, ELEMENT]: string[] = ['../../console/parts.ts', '../../console/element.ts']
+const { firstRows } = (await import(PARTS!)) as Parts
+const { textOf } = (await import(ELEMENT!)) as { textOf(child: object): string }
 
 describe('Amounts', () => {
   test('are added exactly, where floating-point numbers are not', () => {
@@ -177,6 +186,35 @@ describe('The billing page', () => {
     const byType = { settledTimestamp: '1810000000000', cancellationLocator: 'a cancellation' }
     expect(outcomeOf(byType, [issue])).toBe('lapsed')
   })
+})
+
+test('a day begins after midnight where the clock skips midnight, and at its first midnight where there are two', () => {
+  for (const [day, zone, begins] of [
+    // One hour before, it is 23:59 of the day before.
+    ['2027-03-14', 'America/Havana', '2027-03-14T05:00Z'],
+    ['2027-09-05', 'America/Santiago', '2027-09-05T04:00Z'],
+    ['2027-03-28', 'Atlantic/Azores', '2027-03-28T01:00Z'],
+    ['2027-03-28', 'Asia/Beirut', '2027-03-27T22:00Z'],
+    ['2027-11-07', 'America/Havana', '2027-11-07T04:00Z'],
+    ['2027-03-28', 'Europe/Berlin', '2027-03-27T23:00Z'],
+  ] as const) {
+    expect([day, zone, timeOf(day, zone)]).toEqual([day, zone, Date.parse(begins)])
+    expect(clockAt(timeOf(day, zone)!, zone).slice(0, 10)).toBe(day)
+  }
+  // Any time of the years in which zones change at midnight, compared with another implementation.
+  for (const zone of ['America/Havana', 'America/Santiago', 'Atlantic/Azores', 'Africa/Cairo'])
+    for (let hour = 0; hour < 365 * 24; hour += 1) {
+      const text = new Date(Date.UTC(2027, 0, 1, hour, 30)).toISOString().slice(0, 16)
+      const { epochMilliseconds } = Temporal.PlainDateTime.from(text).toZonedDateTime(zone)
+      if (timeOf(text, zone) !== epochMilliseconds) expect([zone, text]).toEqual([])
+    }
+})
+
+test('rows that a table leaves out are counted below it', () => {
+  const rowsOf = (count: number) =>
+    firstRows('Items', [{ head: 'Item', cell: String }], Array(count).fill(7), 500)
+  expect(textOf(rowsOf(1_501)).endsWith('7And 1,001 more.')).toBe(true)
+  expect(textOf(rowsOf(500)).endsWith('77')).toBe(true)
 })
 
 test('the day a year after a leap day is 28 February', () => {
