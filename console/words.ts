@@ -48,6 +48,7 @@ export const DESK = {
   writtenOff: 'will be written off',
   noInvoice: 'No invoice is issued.',
   givesBack: (amount: string): string => `Refund: ${amount}.`,
+  billsLess: (amount: string): string => `Not billed yet, and no longer due: ${amount}.`,
   keeps: (amount: string): string => `Held back: ${amount}.`,
   underwriting: 'Underwriting',
   notAccepted:

@@ -118,8 +118,7 @@ function previewView(policy: Policy, preview: Preview): Child {
         { name: DESK.total, by: price.totalChange, to: price.newTotal },
       ],
     ),
-    isNegative(price.totalChange) &&
-      h('p', { class: 'gives-back' }, DESK.givesBack(money(negateAmount(price.totalChange), currency))),
+    ...refundLines(preview),
     !isZero(heldBack) && h('p', { class: 'soft' }, DESK.keeps(money(heldBack, currency))),
     h('h4', {}, DESK.invoicesMade),
     invoices.length === 0
@@ -144,6 +143,21 @@ function previewView(policy: Policy, preview: Preview): Child {
         documents.map(document => h('li', {}, document.displayName)),
       ),
     ],
+  ]
+}
+
+/** What is paid back, and what is no longer billed: a price may fall by more than was billed so far. */
+function refundLines({ price, invoices }: Preview): Child[] {
+  const currency = price.newTotalCurrency
+  const text = (amount: string): string => money(negateAmount(amount), currency)
+  const refund = sum(invoices.filter(one => !one.writeOff).map(one => one.totalDue))
+  const billed = sum(invoices.map(one => one.totalDue))
+  const rest = sum([price.totalChange, negateAmount(billed)])
+  // An invoice that asks for money may contain other amounts that were not billed before.
+  const isKnown = isNegative(billed) || isZero(billed)
+  return [
+    isNegative(refund) && h('p', { class: 'gives-back' }, DESK.givesBack(text(refund))),
+    isKnown && isNegative(rest) && h('p', {}, DESK.billsLess(text(rest))),
   ]
 }
 

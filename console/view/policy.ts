@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { sum } from '../decimal.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { displayNames, noteOpened, permissions, policyFields, summaryOf } from '../find.ts'
-import { dayOrMoment, money, span, words } from '../format.ts'
+import { dayOrMoment, money, span, transaction, words } from '../format.ts'
 import { holderName } from '../holder-name.ts'
 import { historyOf, latestOf, premiumOfTerm, termAt } from '../knowledge.ts'
 import { readPolicy } from '../large-policies.ts'
@@ -149,7 +149,7 @@ function header(policy: Policy, { names, held }: Known, signal: AbortSignal): Vi
         'p',
         { class: 'notice bad' },
         VIEW.coverEnds(
-          words(policy.cancellation.modificationName),
+          transaction(policy.cancellation.modificationName),
           dayOrMoment(policy.cancellation.effectiveTimestamp),
         ),
       ),

@@ -138,6 +138,7 @@ describe.skipIf(!BROWSER)('The desk under difficult conditions', () => {
       `(button => { button.click(); button.click() })([...document.querySelectorAll('dialog button')].find(one => one.textContent === 'Cancel the policy'))`,
     )
     await desk.said('The policy is cancelled.')
+    await page.getByText(/^Cancellation: cover ends/).waitFor()
     expect(sent).toBe(1)
     expect(await admin.call<Locator[]>('GET', `/policies/${locator}/cancellations`)).toHaveLength(1)
     await page.unrouteAll()
@@ -400,9 +401,30 @@ describe.skipIf(!BROWSER)('The desk under difficult conditions', () => {
         `(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('dialog'))`,
       ),
     ).toBe(false)
+    // Also at the width of a desk at 400 %.
+    await phone.setViewportSize({ width: 320, height: 720 })
+    expect(
+      await phone.evaluate(
+        `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('dialog'))`,
+      ),
+    ).toBeLessThanOrEqual(0)
     expect(await faintTexts(phone)).toEqual([])
     await phoneDesk.press('Issue the endorsement')
     await phoneDesk.said('The endorsement is issued.')
+    // Amounts in tables within opened rows are not cut off.
+    for (const path of [
+      `/policy/${locator}/cover`,
+      `/policy/${locator}/worksheet`,
+      `/policy/${locator}/billing`,
+    ]) {
+      await phoneDesk.go(path)
+      await phone.evaluate(`{
+        const rows = document.querySelectorAll('main .toggle[aria-expanded="false"], main details:not([open]) > summary')
+        for (const row of [...rows].slice(0, 2)) row.click()
+      }`)
+      await settled(phone)
+      expect([path, await cutTexts(phone), await overflows(phone)]).toEqual([path, [], false])
+    }
     // A name may be one long word, which no cell, card or page cuts off.
     const last_name = 'Donaudampfschifffahrtsgesellschaftskapitänswitwenrente'
     const { locator: holder } = await admin.call<Locator>('POST', '/policyholder/create', {

@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { aYearAfter, clockAt, marks, timeOf } from '../../console/calendar.ts'
 import { isNegative, isZero, shareOf, sum } from '../../console/decimal.ts'
 import { faultsOf } from '../../console/desk/places.ts'
@@ -7,11 +7,23 @@ import { historyOf, premiumAt, premiumOfTerm, termAt, usualStart } from '../../c
 import { movementOf, outcomeOf } from '../../console/outcomes.ts'
 import type { Policy } from '../../console/wire.ts'
 
+vi.hoisted(() => {
+  Object.assign(globalThis, {
+    sessionStorage: { getItem: () => null, removeItem: () => {} },
+    location: new URL('https://bindery.test/console'),
+  })
+})
+
 type Column = { head: string; cell: (row: number) => string }
 type Parts = { firstRows(caption: string, columns: Column[], rows: number[], most: number): object }
 
 // These modules are compiled with the types of a browser, and this file with those of the service.
-const [PARTS, ELEMENT]: string[] = ['../../console/parts.ts', '../../console/element.ts']
+const [PARTS, ELEMENT, PREVIEW]: string[] = [
+  '../../console/parts.ts',
+  '../../console/element.ts',
+  '../../console/desk/preview.ts',
+]
+const { previewPlace } = (await import(PREVIEW!)) as { previewPlace(policy: object, shown: object): object }
 const { firstRows } = (await import(PARTS!)) as Parts
 const { textOf } = (await import(ELEMENT!)) as { textOf(child: object): string }
 
@@ -208,6 +220,26 @@ test('a day begins after midnight where the clock skips midnight, and at its fir
       const { epochMilliseconds } = Temporal.PlainDateTime.from(text).toZonedDateTime(zone)
       if (timeOf(text, zone) !== epochMilliseconds) expect([zone, text]).toEqual([])
     }
+})
+
+test('a preview shows what is paid back, and not what was never billed, as the refund', () => {
+  const shown = (totalChange: string, ...invoices: { totalDue: string; writeOff?: boolean }[]): string[] => {
+    const price = { totalChange, newTotalCurrency: 'KWD', holdbacks: [] }
+    const made = invoices.map(one => ({
+      ...{ invoiceType: 'cancellation', dueTimestamp: '0', totalDueCurrency: 'KWD' },
+      ...one,
+    }))
+    const preview = { price, invoices: made, conflicts: [], policyWhenIssued: { documents: [] } }
+    const text = textOf(previewPlace({ documents: [] }, { preview, isBusy: false }))
+    return [...text.matchAll(/(Refund|no longer due): KWD\s([\d.]+)\./g)].map(one => `${one[1]} ${one[2]}`)
+  }
+  // A quarter of the year is paid: three of four invoices of 202.799 were still to come.
+  expect(shown('-733.733', { totalDue: '-125.342' })).toEqual(['Refund 125.342', 'no longer due 608.391'])
+  expect(shown('-733.733', { totalDue: '-733.733' })).toEqual(['Refund 733.733'])
+  expect(shown('-50.000')).toEqual(['no longer due 50.000'])
+  expect(shown('-0.004', { totalDue: '-0.004', writeOff: true })).toEqual([])
+  expect(shown('-50.000', { totalDue: '12.500' })).toEqual([])
+  expect(shown('10.000', { totalDue: '10.000' })).toEqual([])
 })
 
 test('rows that a table leaves out are counted below it', () => {
