@@ -1,6 +1,7 @@
-// Modules apart, built by scripts/bundles.ts: no part of the Worker's start-up, which reads every line of its own file.
-// They are named after this folder, so that only a file in it can load them (wrangler.toml, `base_dir`). A class
-// of the service's own is another class there: errors that come out of one are told by their name, not by `instanceof`.
+// Modules that are loaded when they are first needed (scripts/bundles.ts builds them). The runtime reads every line of the Worker's own
+// file at start-up, so they are not part of it. They lie in this folder, and only a file of this folder can load them (`base_dir` in
+// wrangler.toml). Each has its own copies of the service's classes: recognise an error from such a module by its name, not by
+// `instanceof`.
 
 /** HTML to PDF: packages/pdf/render.ts. */
 export const loadRenderer = () => import('./renderer.bundle.mjs')
@@ -17,19 +18,19 @@ export const loadReference = () => import('./reference.bundle.mjs')
 /** The engine of patterns: src/product/fields/pattern-engine.ts. */
 export const loadPatterns = () => import('./patterns.bundle.mjs')
 
-/** What reads and runs tenant code: src/extension/plugins/program.ts. */
+/** The sandbox that reads and runs the code of tenants: src/extension/plugins/program.ts. */
 export const loadSandbox = () => import('./sandbox.bundle.mjs')
 
-/** What a deploy searches configurations with: src/servicing/template-data/analysis.ts. */
+/** The search for what templates and plugins use, for a deploy: src/servicing/template-data/analysis.ts. */
 export const loadAnalysis = () => import('./analysis.bundle.mjs')
 
-/** What differs between two configurations: src/product/difference. */
+/** The difference between two configurations: src/product/difference. */
 export const loadDifference = () => import('./difference.bundle.mjs')
 
 /** The Model Context Protocol and its tools: src/agents/protocol/serve.ts. */
 export const loadAgents = () => import('./agents.bundle.mjs')
 
-/** Words and examples of the OpenAPI document: src/wording/apart.ts. */
+/** Descriptions and examples of the OpenAPI document: src/wording/apart.ts. */
 export const loadDocumentWords = () => import('./document.bundle.mjs')
 
 /** Files of reports as Parquet: src/reporting/files/parquet.ts. */

@@ -3,7 +3,7 @@ import { and, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import { BoundedCache } from '../../kernel/maps.ts'
 import { now } from '../../kernel/time.ts'
 import { type Database, statement } from '../../platform/database.ts'
-import { TENANT_TRUST_MS, type Tenant } from '../../platform/tenancy.ts'
+import { scope, TENANT_TRUST_MS, type Tenant } from '../../platform/tenancy.ts'
 import { COLUMN_TYPES } from '../../product/resources.ts'
 import { KEY_SEPARATOR } from '../../product/templates/effects.ts'
 import type { Resource, ResourceGroup } from '../resource.ts'
@@ -229,21 +229,18 @@ export async function findNeighbours(
 // The isolate's cache: the contents in force, which are trusted as long as a tenant record, and table records. These never change,
 // because new contents get a new number.
 
-const scopeOf = ({ locator, generation }: Pick<Tenant, 'locator' | 'generation'>): string =>
-  `${locator}/${generation}`
-
 type ReadCandidates = { readonly candidates: Candidates; readonly readAt: number }
 const candidatesByName = new BoundedCache<ReadCandidates>(1_000)
 
 /** Returns the tables of that name if this isolate read them in the last 5 s, otherwise undefined. */
 export function knownCandidates(tenant: Tenant, name: string): Candidates | undefined {
-  const entry = candidatesByName.get(`${scopeOf(tenant)}/${name}`)
+  const entry = candidatesByName.get(`${scope(tenant)}/${name}`)
   return entry && now() - entry.readAt < TENANT_TRUST_MS ? entry.candidates : undefined
 }
 
 /** `readAt` is the time before the query, so that nothing is trusted for too long. */
 export function keepCandidates(tenant: Tenant, name: string, candidates: Candidates, readAt: number): void {
-  candidatesByName.set(`${scopeOf(tenant)}/${name}`, { candidates, readAt })
+  candidatesByName.set(`${scope(tenant)}/${name}`, { candidates, readAt })
 }
 
 /**
@@ -251,7 +248,7 @@ export function keepCandidates(tenant: Tenant, name: string, candidates: Candida
  * change within seconds.
  */
 export function forgetTables(tenant: Tenant): void {
-  const prefix = `${scopeOf(tenant)}/`
+  const prefix = `${scope(tenant)}/`
   for (const key of [...candidatesByName.keys()]) if (key.startsWith(prefix)) candidatesByName.delete(key)
 }
 
@@ -268,7 +265,7 @@ function foundCache<Found>(
 ) {
   const cache = new BoundedCache<Found>(mostCharacters)
   const nameOf = ([tenant, contents, key, bound]: RecordName): string =>
-    `${scopeOf(tenant)}/${contents}/${bound}/${key}`
+    `${scope(tenant)}/${contents}/${bound}/${key}`
   return {
     get: (...name: RecordName) => cache.get(nameOf(name)),
     keep(found: Found, ...record: RecordName): void {

@@ -5,10 +5,10 @@ import { POLICY_LIMITS } from '../../../policy/limits.ts'
 import { controlTotalsIn, type DisbursementMigrationRequest } from '../contract-request.ts'
 import {
   accountIdOf,
-  checkCurrency,
   type ControlTotals,
   type ConvertedDisbursement,
   type CreditMove,
+  checkCurrency,
   type InvoiceItem,
   liveInvoices,
   livePayments,
