@@ -50,7 +50,7 @@ export default {
     const { measureShards, wakeTenants } = await import('./tenants/housekeeping.ts')
     const { upgradeDatabases } = await import('./tenants/upgrades.ts')
     const { wipeReturned } = await import('./tenants/wipe.ts')
-    const { runObserved } = await import('./platform/observation.ts')
+    const { runTick } = await import('./platform/observation.ts')
     const at = scheduledTime as Instant
     const tasks = {
       upgradeDatabases,
@@ -60,12 +60,6 @@ export default {
       measureShards: (env: Env, calls: Calls) => measureShards(env, calls, at),
       wipeReturned,
     }
-    // A task that fails does not stop the others.
-    const problems: unknown[] = []
-    for (const [operation, task] of Object.entries(tasks))
-      await runObserved(env, { at: 'cron', operation }, async calls => void (await task(env, calls))).catch(
-        problem => problems.push(problem),
-      )
-    if (problems.length > 0) throw problems[0]
+    await runTick(env, tasks)
   },
 } satisfies ExportedHandler<Env, unknown>

@@ -87,9 +87,15 @@ export const noCalls = (): Calls => ({
 const MOST_STATEMENTS = 500
 const MOST_EXTERNAL = 8_000
 
+/** A portion of unknown cost stops after this many statements. The rest is for recording how far it came. */
+const LAST_STATEMENT = 900
+
 /** Whether work that is divided may start another portion in this invocation. Otherwise the next alarm continues it. */
 export const hasRoomForMore = ({ statements = 0, external = 0 }: Calls): boolean =>
   statements <= MOST_STATEMENTS && external <= MOST_EXTERNAL
+
+/** Whether a portion that is under way may read more in this invocation. Otherwise it must record what it has, or nothing. */
+export const mayReadMore = ({ statements = 0 }: Calls): boolean => statements <= LAST_STATEMENT
 
 /** Adds the figures of a request that was made within another request. */
 export function addFigures(to: Calls, more: Calls): void {

@@ -47,14 +47,18 @@ export const alarmWork = workOfShard('alarm')
 
 export const queueWork = workOfShard('queue')
 
-/** Runs and observes a message, alarm or tick. Throws what `carryOut` throws. */
+/**
+ * Runs and observes a message, alarm or tick. Throws what `carryOut` throws. `statements` is the number that the invocation sent
+ * before: it counts towards the limit of divided work (calls.ts).
+ */
 export async function runObserved<Result>(
   env: ObservedEnv,
   work: Work,
   carryOut: (calls: Calls) => Promise<Result>,
+  statements = 0,
 ): Promise<Result> {
   const startedAt = now()
-  const calls = noCalls()
+  const calls: Calls = { ...noCalls(), statements }
   let status = 500
   try {
     const result = await carryOut(calls)
@@ -63,4 +67,31 @@ export async function runObserved<Result>(
   } finally {
     observe(env, { ...work, status, durationMs: now() - startedAt, calls })
   }
+}
+
+type Task<E> = (env: E, calls: Calls) => Promise<unknown>
+
+/**
+ * Runs and observes the tasks of a tick, one after the other, by name. Each counts the statements that those before it sent,
+ * because they share what one invocation may send. One that fails does not stop the others; its problem is thrown at the end.
+ */
+export async function runTick<E extends ObservedEnv>(
+  env: E,
+  tasks: Readonly<Record<string, Task<E>>>,
+): Promise<void> {
+  const problems: unknown[] = []
+  let statements = 0
+  for (const [operation, task] of Object.entries(tasks)) {
+    const run = async (calls: Calls): Promise<void> => {
+      try {
+        await task(env, calls)
+      } finally {
+        statements = calls.statements!
+      }
+    }
+    await runObserved(env, { at: 'cron', operation }, run, statements).catch(problem =>
+      problems.push(problem),
+    )
+  }
+  if (problems.length > 0) throw problems[0]
 }

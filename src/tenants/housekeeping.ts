@@ -3,7 +3,7 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { newUuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
-import { type Calls, hasRoomForMore, noCalls } from '../platform/calls.ts'
+import { type Calls, hasRoomForMore, mayReadMore, noCalls } from '../platform/calls.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 import { KEPT_MS } from '../platform/events/kept-records.ts'
 import { armDispatcherAt } from '../platform/objects.ts'
@@ -110,7 +110,7 @@ const CLOSES_AFTER_MS = KNOWN_EVERYWHERE_MS
 
 type Measurement = { readonly tenant: Tenant; readonly shard: number; readonly bytes: number }
 
-/** Measures only the databases whose minute it is at `at`. */
+/** Measures only the databases whose minute it is at `at`. Those for which the tick has no statements left wait ten minutes. */
 export async function measureShards(env: Env, calls: Calls = noCalls(), at: Instant = now()): Promise<void> {
   const control = controlDatabase(env, calls)
   const [rows] = await control.batch([tenantsOfMinuteQuery(control, at, MINUTES)])
@@ -119,7 +119,8 @@ export async function measureShards(env: Env, calls: Calls = noCalls(), at: Inst
     .values()
   const measurements: Measurement[] = []
   const work = async (): Promise<void> => {
-    for (const { tenant, shard } of waiting)
+    for (const { tenant, shard } of waiting) {
+      if (!mayReadMore(calls)) return
       await measure(env, tenant, shard, calls).then(
         bytes => measurements.push({ tenant, shard, bytes }),
         problem =>
@@ -127,6 +128,7 @@ export async function measureShards(env: Env, calls: Calls = noCalls(), at: Inst
             JSON.stringify({ at: 'measureShards', tenant: tenant.locator, shard, problem: String(problem) }),
           ),
       )
+    }
   }
   await Promise.all(Array.from({ length: MEASURED_AT_ONCE }, work))
   if (measurements.length > 0) await control.batch([noteQuery(control, measurements)])

@@ -10,7 +10,7 @@
 // claimed it since.
 import { sql } from 'drizzle-orm'
 import { type Instant, now } from '../kernel/time.ts'
-import { type Calls, noCalls } from '../platform/calls.ts'
+import { type Calls, hasRoomForMore, noCalls } from '../platform/calls.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 import { fences, guards, writes } from '../platform/tables.ts'
 import { closeFence, removeFence } from '../platform/tenancy/fence.ts'
@@ -26,11 +26,6 @@ import {
 import { freeQuery, isReturnedQuery, readReturned, returnedQuery } from './store.ts'
 
 const DATABASES_A_RUN = 8
-/**
- * After this many statements no further database is begun; one takes a hundred or two. An invocation may send a thousand, and in
- * a large cell half of them measure databases.
- */
-const MOST_STATEMENTS = 200
 /** For one database. */
 const BATCHES_A_RUN = 10
 /** For each table. */
@@ -54,7 +49,8 @@ export async function wipeReturned(
   const [rows] = await control.batch([returnedQuery(control, DATABASES_A_RUN)])
   const result: WipeResult = { freed: [], emptied: [] }
   for (const returned of rows.map(readReturned)) {
-    if ((calls.statements ?? 0) > MOST_STATEMENTS) break
+    // One takes a hundred statements or two.
+    if (!hasRoomForMore(calls)) break
     const { binding, place, returnedAt, former } = returned
     const client = boundDatabase(env, binding)
     const bucket = boundBucket(env, place)

@@ -209,6 +209,21 @@ describe('Interrupted generation of documents', () => {
     expect(body.events.filter(one => one.data.policyLocator === policy.locator)).toHaveLength(4)
   })
 
+  it('comes again when the batch has sent as many statements as it should', async () => {
+    const [first, second] = [await untold(), await untold()]
+    const retried: unknown[] = []
+    const { messages, ...batch } = batchOf(hintOf(first), hintOf(second))
+    const noted = messages.map(one => ({ ...one, retry: () => retried.push(one.body) }))
+    const all = { ...batch, messages: noted } as unknown as MessageBatch<unknown>
+    // As if earlier messages had left room for one more policy.
+    await consumeDocumentHints(all, env, { ...noCalls(), statements: 499 })
+    expect((await read(motor, first)).documents.map(one => one.state)).toEqual(['ready', 'ready'])
+    expect((await read(motor, second)).documents.map(one => one.state)).toEqual(['draft', 'draft'])
+    expect(retried).toEqual([hintOf(second)])
+    await consumeDocumentHints(batchOf(hintOf(second)), env)
+    expect((await read(motor, second)).documents.map(one => one.state)).toEqual(['ready', 'ready'])
+  })
+
   it('costs the rest of the turn when an attempt is cut off, and the next turn counts the attempt', async () => {
     const policy = await untold()
     const dispatcher = dispatcherObject(env, tenant, 0)

@@ -13,14 +13,16 @@ import { countsQuery, newMigrationQueries, readCounts } from '../../src/servicin
 import { generateAccount } from '../../tools/book/account.ts'
 import { callOk } from '../support/api.ts'
 import { boundDatabase, nextNumber, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { motorWithoutPapers } from '../support/examples.ts'
 import { exportedAccounts } from '../support/export-to-migration.ts'
 import { motorTenant } from '../support/motor.ts'
 
 let shard: { tenantLocator: Uuid; generation: number; shard: number }
 let database: Database
+let binding = poolBinding(1)
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 2 })
+  await prepareDatabases({ tenants: 3 })
   const { tenantLocator } = await motorTenant('calls')
   shard = { tenantLocator: tenantLocator as Uuid, generation: 1, shard: 0 }
   database = openDatabase(boundDatabase(poolBinding(1)), noCalls())
@@ -100,12 +102,12 @@ async function migratedAccounts(
   await database.batch(newMigrationQueries(database, migration, rows) as [Query, ...Query[]])
   // Read again within seconds, the tenant needs no query of the control database.
   await tenantOfShard(env, shard)
-  const before = await nextNumber(boundDatabase(poolBinding(1)))
+  const before = await nextNumber(boundDatabase(binding))
   await runMigrationAlarm(env, shard, locator, isHalted, calls)
   // Numbers are leased a thousand at a time, at most once per account.
   const leases = Math.min(
     accounts,
-    Math.ceil(((await nextNumber(boundDatabase(poolBinding(1)))) - before) / BLOCK_SIZE),
+    Math.ceil(((await nextNumber(boundDatabase(binding))) - before) / BLOCK_SIZE),
   )
   const [states] = await database.batch([countsQuery(database, locator)])
   expect(readCounts(states)).toMatchObject({ completed, failed: 0, error: 0 })
@@ -172,6 +174,16 @@ describe('migrating an account', () => {
     await migratedAccounts(generated('full', 40, 1), undefined, { ...noCalls(), statements: 501 }, 16)
   })
 
+  it('stops preparing accounts when it has sent as many statements as it may, and records those it has', async () => {
+    const calls = noCalls()
+    // As if each account needed 300 statements for what was migrated before it.
+    const isHalted = () => {
+      calls.statements = (calls.statements ?? 0) + 300
+      return false
+    }
+    await migratedAccounts(generated('costly', 16, 1), isHalted, calls, 2)
+  })
+
   it('starts only after other waiting work had its turn', async () => {
     let begun = 0
     const others: number[] = []
@@ -183,5 +195,41 @@ describe('migrating an account', () => {
       return false
     })
     expect(others).toEqual(Array.from({ length: 12 }, () => 0))
+  })
+})
+
+describe('migrating the policies of a tenant with scheduled events', () => {
+  const POLICIES = 40
+  const SCHEDULES = 50
+
+  beforeAll(async () => {
+    const files = motorWithoutPapers()
+    const config = JSON.parse(new TextDecoder().decode(files['config.json'] as Uint8Array))
+    const customEvents = Array.from({ length: SCHEDULES }, (_, at) => ({
+      type: `custom.policy.day${at}`,
+      schedule: { anchor: 'policyEnd', offset: { amount: at + 1, unit: 'day' } },
+    }))
+    const { tenantLocator } = await motorTenant('timed', {
+      ...files,
+      'config.json': JSON.stringify({ ...config, customEvents }),
+    })
+    shard = { tenantLocator: tenantLocator as Uuid, generation: 1, shard: 0 }
+    binding = poolBinding(3)
+    database = openDatabase(boundDatabase(binding), noCalls())
+  })
+
+  it('needs no statements for each policy or schedule', async () => {
+    const one = await migrated('timed-one', 1, 1)
+    const many = await migrated('timed-many', 1, POLICIES)
+    expect(many.statements! - one.statements!).toBeLessThanOrEqual(5)
+    const counts = await boundDatabase(binding)
+      .prepare(
+        `select (select count(*) from event_schedule) as schedules,
+          (select count(*) from policy where issued_at is not null) as policies,
+          (select count(distinct payload ->> 'schedule') from timer where kind = 'event.schedule') as timed`,
+      )
+      .first<{ schedules: number; policies: number; timed: number }>()
+    expect(counts!.policies).toBeGreaterThan(POLICIES / 2)
+    expect(counts!.schedules).toBe(SCHEDULES * counts!.policies)
   })
 })

@@ -3,7 +3,7 @@
 
 import type { PolicyLocator } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
-import type { Calls } from '../../platform/calls.ts'
+import { type Calls, hasRoomForMore, noCalls } from '../../platform/calls.ts'
 import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { callForReply, dispatcherObject, type ObjectReply, policyObject } from '../../platform/objects.ts'
@@ -52,12 +52,28 @@ const HINTS = {
 const isHint = (body: unknown): body is DocumentHint =>
   isShardName(body) && typeof (body as Partial<DocumentHint>).policyLocator === 'number'
 
-/** Handles one policy after the other, because a document may need most of an isolate's memory. Never throws. */
-export async function consumeDocumentHints(batch: MessageBatch<unknown>, env: Env): Promise<void> {
+/**
+ * Handles one policy after the other, because a document may need most of an isolate's memory. Messages come again once the batch
+ * has sent as many statements as it should. Never throws.
+ */
+export async function consumeDocumentHints(
+  batch: MessageBatch<unknown>,
+  env: Env,
+  sent: Calls = noCalls(),
+): Promise<void> {
+  let latest = sent
   for (const message of distinctMessages(batch)) {
     const hint = message.body
-    if (isHint(hint))
-      await followHint(env, message, hint, HINTS, (tenant, calls) => takeTurn(env, tenant, hint, calls))
+    if (!isHint(hint)) continue
+    if (!hasRoomForMore(latest)) {
+      message.retry()
+      continue
+    }
+    const work = (tenant: Tenant, calls: Calls): Promise<void> => {
+      latest = calls
+      return takeTurn(env, tenant, hint, calls)
+    }
+    await followHint(env, message, hint, HINTS, work, latest.statements)
   }
 }
 

@@ -165,7 +165,7 @@ export const distinctMessages = ({ messages }: MessageBatch<unknown>): Message<u
 
 /**
  * Does the work of a hint while its tenant is served. After a failure the message comes again. Never throws, since that would
- * repeat the whole batch.
+ * repeat the whole batch. `statements` were sent before in this batch.
  */
 export async function followHint<Hint extends ShardName>(
   env: Env,
@@ -173,12 +173,14 @@ export async function followHint<Hint extends ShardName>(
   hint: Hint,
   { operation, consumer, retrySeconds }: { operation: string; consumer: string; retrySeconds: number },
   work: (tenant: Tenant, calls: Calls) => Promise<void>,
+  statements = 0,
 ): Promise<void> {
   try {
-    await runObserved(env, queueWork(operation, hint), async calls => {
+    const follow = async (calls: Calls): Promise<void> => {
       const tenant = await servedTenantOfShard(env, hint, calls)
       if (tenant) await work(tenant, calls)
-    })
+    }
+    await runObserved(env, queueWork(operation, hint), follow, statements)
   } catch (problem) {
     console.error(JSON.stringify({ at: consumer, ...hint, problem: String(problem) }))
     message.retry({ delaySeconds: retrySeconds })

@@ -25,7 +25,7 @@ export async function putRows(
 /** Streams the head and then the rows of all portions. */
 export function rowsStream(
   { env, tenant, calls }: TenantPlace,
-  { locator, portions }: Pick<Impact, 'locator' | 'portions'>,
+  { locator, portions, totals }: Pick<Impact, 'locator' | 'portions' | 'totals'>,
   head: string,
 ): ReadableStream<Uint8Array> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
@@ -34,6 +34,7 @@ export function rowsStream(
     await writer.write(new TextEncoder().encode(head))
     writer.releaseLock()
     for (let portion = 0; portion < portions; portion += 1) {
+      if (totals.abandoned?.includes(portion)) continue
       calls.r2 += 1
       const file = await tenantFiles(env, tenant).get(rowsKey(tenant, locator, portion))
       if (!file) throw new Error(`The rows ${portion} of impact ${locator} are gone.`)

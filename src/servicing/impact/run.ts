@@ -5,7 +5,7 @@ import { OperationCalls } from '../../extension/plugins/operation-calls.ts'
 import { transientLocators, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { letOthersRun } from '../../kernel/turns.ts'
-import { type Calls, hasRoomForMore, noCalls } from '../../platform/calls.ts'
+import { type Calls, hasRoomForMore, mayReadMore, noCalls } from '../../platform/calls.ts'
 import { commit, GuardTripped } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { removalTimer } from '../../platform/events/kept-records.ts'
@@ -37,6 +37,9 @@ import { addToTotals } from './totals.ts'
 /** Limits of one portion. A policy with more perils is a portion of its own. */
 const MOST_POLICIES = 50
 const MOST_PERILS = 1_000
+
+/** Each portion that was abandoned divides the size of the following ones by this. */
+const SMALLER_BY = 4
 
 const PORTIONS_OF_ALARM = 4
 
@@ -88,7 +91,7 @@ export async function runImpactAlarm(
       portion < PORTIONS_OF_ALARM && impact.state === 'running' && !isHalted() && hasRoomForMore(calls);
       portion += 1
     )
-      impact = await workOnPortion(run, impact)
+      impact = await workOnPortion(run, impact, portion === 0)
     return impact.state === 'running' ? 0 : undefined
   } catch (problem) {
     // The impact was paused, resumed or removed in the meantime, or another object of it was faster.
@@ -98,12 +101,17 @@ export async function runImpactAlarm(
   }
 }
 
-/** Returns the impact after the next portion. The portion is empty at the end of a shard. */
-async function workOnPortion(run: Run, impact: store.Impact): Promise<store.Impact> {
+/**
+ * Returns the impact after the next portion. The portion is empty at the end of a shard. Returns the impact as it was if the
+ * portion needs more statements than the alarm has left.
+ */
+async function workOnPortion(run: Run, impact: store.Impact, isFirst: boolean): Promise<store.Impact> {
   const { env, tenant, calls } = run
   const database = shardDatabase(env, tenant, impact.shard, calls)
   const { day } = impact.question
-  const [next] = await database.batch([store.nextPoliciesQuery(database, impact.after, day, MOST_POLICIES)])
+  const [next] = await database.batch([
+    store.nextPoliciesQuery(database, impact.after, day, mostPolicies(impact)),
+  ])
   const chosen = rowsWithinPerilLimit(next, MOST_PERILS).map(({ locator }) => locator)
   if (chosen.length === 0) return await finishShard(run, impact)
   const locators = JSON.stringify(chosen)
@@ -119,6 +127,7 @@ async function workOnPortion(run: Run, impact: store.Impact): Promise<store.Impa
   for (const aggregate of aggregates) {
     // A portion is recorded completely or not at all. If it were cut short, a new attempt could write a file with other policies.
     if (run.isHalted()) return impact
+    if (!mayReadMore(calls) && chosen.length > 1) return isFirst ? await abandonPortion(run, impact) : impact
     await letOthersRun()
     const one = await compareAggregate(
       run,
@@ -137,6 +146,21 @@ async function workOnPortion(run: Run, impact: store.Impact): Promise<store.Impa
     tries: 0,
   })
 }
+
+/** How many policies a portion has. Look-ups that depend on each other can take 80 statements for one price. */
+const mostPolicies = ({ totals: { abandoned = [] } }: store.Impact): number =>
+  Math.max(1, Math.floor(MOST_POLICIES / SMALLER_BY ** abandoned.length))
+
+/**
+ * Makes the following portions smaller, because this one needs more statements than an alarm has. Its number is left out, since
+ * another object of the impact may still write a file of the former size under it.
+ */
+const abandonPortion = (run: Run, impact: store.Impact): Promise<store.Impact> =>
+  commitImpact(run, impact, {
+    totals: { ...impact.totals, abandoned: [...(impact.totals.abandoned ?? []), impact.portions] },
+    portions: impact.portions + 1,
+    tries: 0,
+  })
 
 const finishShard = (run: Run, impact: store.Impact): Promise<store.Impact> =>
   impact.shard + 1 < run.tenant.shards.length

@@ -44,6 +44,8 @@ export type Totals = {
   /** The largest changes in each direction, largest first. */
   highest: Extreme[]
   lowest: Extreme[]
+  /** The numbers of portions that were abandoned because they were too large. They have no file. */
+  abandoned?: readonly number[]
 }
 
 export type Extreme = { locator: string; old: number; new: number }

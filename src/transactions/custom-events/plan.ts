@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm'
 import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, startOfDay } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
+import { jsonLists } from '../../platform/database/parameters.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import type { CustomEventType } from '../../platform/events/types.ts'
 import { timers as timerTable } from '../../platform/tables.ts'
@@ -84,31 +85,37 @@ export function movedSchedules(
 export const scheduleTimers = (after: PolicyAggregate, moved: readonly MovedSchedule[]): NewTimer[] =>
   moved.flatMap(({ type, next }) => (next === undefined ? [] : [timerAt(after, type, next)]))
 
-/** Adds missing rows of schedules, and removes the timers of times that moved. */
-export const scheduleRows = (
-  database: Database,
-  after: PolicyAggregate,
-  moved: readonly MovedSchedule[],
-  now: Instant,
-): Query[] => moved.flatMap(({ type }) => rowQueries(database, after, type, now))
+/** The schedules of one policy that its change moves. */
+export type PolicySchedules = {
+  readonly after: PolicyAggregate
+  readonly schedules: readonly MovedSchedule[]
+}
 
-/** Adds the schedule's row if there is none, and removes its future timers. */
-function rowQueries(
-  database: Database,
-  aggregate: PolicyAggregate,
-  type: CustomEventType,
-  now: Instant,
-): Query[] {
-  const { locator } = aggregate.policy
-  const schedule = scheduleLocator(aggregate, type)
-  return [
+/**
+ * Adds missing rows of schedules, and removes the timers of times that moved. Two statements for any number of policies, because a
+ * migrated account may have hundreds, with up to 50 schedules each.
+ */
+export function scheduleRows(database: Database, changes: readonly PolicySchedules[], now: Instant): Query[] {
+  const texts = changes.flatMap(({ after, schedules }) =>
+    schedules.map(({ type }) =>
+      JSON.stringify([
+        scheduleLocator(after, type),
+        after.policy.locator,
+        type,
+        String(after.policy.locator),
+      ]),
+    ),
+  )
+  return jsonLists(texts).flatMap(list => [
     database.build.run(sql`
       insert into ${eventSchedules} (locator, policy_locator, type, state, failures, created_at)
-      values (${schedule}, ${locator}, ${type}, 'active', 0, ${now}) on conflict (locator) do nothing`),
+      select value ->> 0, value ->> 1, value ->> 2, 'active', 0, ${now} from json_each(${list}) where true
+      on conflict (locator) do nothing`),
     database.build.run(sql`
-      delete from ${timerTable} where subject = ${String(locator)} and kind = ${SCHEDULE_TIMER}
-        and payload ->> 'schedule' = ${schedule} and cast(payload ->> 'time' as integer) > ${now}`),
-  ]
+      delete from ${timerTable} where subject in (select value ->> 3 from json_each(${list})) and kind = ${SCHEDULE_TIMER}
+        and payload ->> 'schedule' in (select value ->> 0 from json_each(${list}))
+        and cast(payload ->> 'time' as integer) > ${now}`),
+  ])
 }
 
 /**

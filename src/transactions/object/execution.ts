@@ -343,7 +343,7 @@ async function commitPlan(
       ...rowOfUse(message, database),
       ...tableUseRows(database, attempt.tables?.used ?? [], before, after, context.now),
       ...jobQueries(database, before, after, now()),
-      ...scheduleRows(database, after, schedules, context.now),
+      ...scheduleRows(database, [{ after, schedules }], context.now),
       ...(context.tenant.keepsBooks
         ? journalQueries(database, journalOfChange(before, after, context.now))
         : []),

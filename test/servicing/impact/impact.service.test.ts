@@ -255,6 +255,40 @@ describe('an impact', () => {
     expect(await rowsOf(locator)).toHaveLength(POLICIES + 1)
   })
 
+  it('makes its portions smaller when one needs more statements than an alarm may send', async () => {
+    const whole = (await until((await create()).impact!.locator, 'finished')).totals
+    const { impact } = await create()
+    const { locator } = impact!
+    await patch(`${locator}/pause`)
+    await runAgain(locator)
+    await boundDatabase(poolBinding(1))
+      .prepare('update impact_run set shard = 0, after = 0, portions = 0, totals = ? where locator = ?')
+      .bind(JSON.stringify(noTotals()), locator)
+      .run()
+    const most: number[] = []
+    for (let alarm = 0; alarm < 40 && (await read(locator)).state === 'running'; alarm += 1) {
+      const calls = noCalls()
+      // As if each policy needed 200 statements for its look-ups.
+      const isHalted = () => {
+        calls.statements = (calls.statements ?? 0) + 200
+        return false
+      }
+      await runImpactAlarm(env, homeShard(), locator as Uuid, isHalted, calls)
+      most.push(calls.statements!)
+    }
+    expect(Math.max(...most)).toBeLessThan(1_300)
+    expect((await until(locator, 'finished')).totals).toEqual(whole)
+    const stored = await boundDatabase(poolBinding(1))
+      .prepare('select totals, portions from impact_run where locator = ?')
+      .bind(locator)
+      .first<{ totals: string; portions: number }>()
+    // Fifty policies need too many, and so do twelve. Three do not.
+    expect(JSON.parse(stored!.totals).abandoned).toEqual([0, 1])
+    const rows = await rowsOf(locator)
+    expect(new Set(rows.slice(1).map(([policy]) => policy)).size).toBe(POLICIES)
+    expect(rows).toHaveLength(POLICIES + 1)
+  })
+
   it('counts each policy once despite failures before or after any batch and pauses at any policy', async () => {
     const whole = (await until((await create()).impact!.locator, 'finished')).totals
     const { impact } = await create()

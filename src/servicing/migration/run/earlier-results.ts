@@ -32,7 +32,12 @@ import { type LoadedConfiguration, loadConfiguration } from '../../../product/ca
 import type { Configuration, ProductDefinition } from '../../../product/configuration.ts'
 import { configurationVersions } from '../../../product/tables.ts'
 import { coverEnds } from '../../../transactions/cancellations/cover-end.ts'
-import { movedSchedules, scheduleRows, scheduleTimers } from '../../../transactions/custom-events/plan.ts'
+import {
+  type MovedSchedule,
+  movedSchedules,
+  scheduleRows,
+  scheduleTimers,
+} from '../../../transactions/custom-events/plan.ts'
 import { pastDueTimers } from '../../../transactions/lapses/grace-periods.ts'
 import { Preferences } from '../contract-request.ts'
 import { partNode } from '../convert/account.ts'
@@ -220,9 +225,11 @@ export function changedRows(
 ): { facts: Query[]; timers: NewTimer[] } {
   const courses = changes.map(({ before, after, product, timers }) => {
     const { customEvents } = read.get(after.policy.locator)!.configuration.configuration
-    const course = timersOfChange(database, before, after, product, customEvents, now)
+    const course = timersOfChange(before, after, product, customEvents, now)
     return {
-      facts: [...termQueries(database, product, before, after), ...course.facts],
+      after,
+      schedules: course.schedules,
+      facts: termQueries(database, product, before, after),
       timers: [...timers, ...course.timers],
     }
   })
@@ -231,25 +238,25 @@ export function changedRows(
     facts: [
       ...policyChangeRows(database, changes),
       ...courses.flatMap(({ facts }) => facts),
+      ...scheduleRows(database, courses, now),
       ...putRows(database, migrationMappings, mappings),
     ],
     timers: courses.flatMap(({ timers }) => timers),
   }
 }
 
-/** Returns timers that a policy change moves: unpaid invoices, ends of cover, scheduled events. */
+/** Returns timers that a policy change moves: unpaid invoices, ends of cover, scheduled events. `schedules` need rows. */
 export function timersOfChange(
-  database: Database,
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
   product: ProductDefinition,
   customEvents: Configuration['customEvents'],
   now: Instant,
-): { facts: Query[]; timers: NewTimer[] } {
+): { schedules: MovedSchedule[]; timers: NewTimer[] } {
   const schedules = movedSchedules(before, after, customEvents, now)
   const unpaid = pastDueTimers(before, after, product)
   return {
-    facts: scheduleRows(database, after, schedules, now),
+    schedules,
     timers: [...scheduleTimers(after, schedules), ...unpaid, ...coverEnds(before, after, now).timers],
   }
 }

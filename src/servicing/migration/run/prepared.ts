@@ -24,6 +24,7 @@ import { policyholders, policyholderTerms } from '../../../policyholders/tables.
 import { searchTerms } from '../../../policyholders/values.ts'
 import type { Configuration } from '../../../product/configuration.ts'
 import { configurationVersions } from '../../../product/tables.ts'
+import { scheduleRows } from '../../../transactions/custom-events/plan.ts'
 import { endsNaturally, termEndTimers } from '../../../transactions/term-end.ts'
 import type { AuxRow, Converted } from '../convert/converted.ts'
 import type { ItemFailure } from '../item.ts'
@@ -219,12 +220,12 @@ export function timersOfPolicies(
 ): { facts: Query[]; timers: NewTimer[] } {
   const courses = aggregates.map(aggregate => {
     const product = products[aggregate.policy.productName]!
-    const { facts, timers } = timersOfChange(database, undefined, aggregate, product, customEvents, now)
+    const { schedules, timers } = timersOfChange(undefined, aggregate, product, customEvents, now)
     const isEnding = policyState(aggregate) === 'issued' && endsNaturally(aggregate)
     const end = isEnding ? termEndTimers(aggregate.policy, product, now) : []
-    return { facts, timers: [...billingTimers(aggregate, now), ...timers, ...end] }
+    return { after: aggregate, schedules, timers: [...billingTimers(aggregate, now), ...timers, ...end] }
   })
-  return { facts: courses.flatMap(({ facts }) => facts), timers: courses.flatMap(({ timers }) => timers) }
+  return { facts: scheduleRows(database, courses, now), timers: courses.flatMap(({ timers }) => timers) }
 }
 
 /** Returns one timer for each time at which installments are due for invoicing; now for overdue ones. */

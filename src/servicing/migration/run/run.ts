@@ -2,7 +2,7 @@
 // the work that was not committed.
 import type { Uuid } from '../../../kernel/locators.ts'
 import { letOthersRun } from '../../../kernel/turns.ts'
-import { type Calls, hasRoomForMore, noCalls } from '../../../platform/calls.ts'
+import { type Calls, hasRoomForMore, mayReadMore, noCalls } from '../../../platform/calls.ts'
 import { commit, GuardTripped } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import {
@@ -164,7 +164,7 @@ async function workOnPortion(
 
 type Fault = { readonly account: store.MigrationAccount; readonly problem: unknown }
 
-/** Prepares accounts up to the first system error, or until it is halted. */
+/** Prepares accounts up to the first system error, or until it is halted or the alarm has sent as many statements as it may. */
 async function prepare(
   run: ConfiguredRunContext,
   portion: Portion,
@@ -172,7 +172,7 @@ async function prepare(
 ): Promise<{ prepared: PreparedAccount[]; fault?: Fault }> {
   const prepared: PreparedAccount[] = []
   for (const account of portion) {
-    if (run.isHalted()) break
+    if (run.isHalted() || (prepared.length > 0 && !mayReadMore(run.calls))) break
     await letOthersRun()
     try {
       prepared.push(await prepareAccount(run, context, account))
