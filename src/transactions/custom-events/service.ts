@@ -34,20 +34,19 @@ export async function listSchedules(
   if (text !== undefined && policyLocator === undefined) return { listCompleted: true, items: [] }
   // One row more than the page shows whether the list ends with it.
   const most = offset + count + 1
-  const mayHold = (shard: number): boolean =>
-    policyLocator === undefined || shard === shardOfDigits(policyLocator)
+  const searched = [...tenant.shards.keys()].filter(
+    shard => policyLocator === undefined || shard === shardOfDigits(policyLocator),
+  )
+  // One database skips what is before the page. Several are read from their beginning.
+  const skipped = searched.length === 1 ? offset : 0
   const shards = await Promise.all(
-    tenant.shards.flatMap((_, shard) =>
-      mayHold(shard)
-        ? [schedulesIn(shardDatabase(env, tenant, shard, calls), state, policyLocator, most)]
-        : [],
+    searched.map(shard =>
+      schedulesIn(shardDatabase(env, tenant, shard, calls), state, policyLocator, most - skipped, skipped),
     ),
   )
   const rows = shards.flat().sort((a, b) => a.createdAt - b.createdAt || (a.locator < b.locator ? -1 : 1))
-  return {
-    listCompleted: rows.length < most,
-    items: rows.slice(offset, offset + count).map(scheduleResponse),
-  }
+  const page = rows.slice(offset - skipped)
+  return { listCompleted: page.length <= count, items: page.slice(0, count).map(scheduleResponse) }
 }
 
 /** Resumes a failed schedule, which first sends the event that it could not send. */

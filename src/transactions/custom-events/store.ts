@@ -32,6 +32,7 @@ export async function schedulesIn(
   state: 'active' | 'failed',
   policyLocator: PolicyLocator | undefined,
   most: number,
+  skipped: number,
 ) {
   const [rows] = await database.batch([
     database.build
@@ -44,7 +45,8 @@ export async function schedulesIn(
         ),
       )
       .orderBy(asc(eventSchedules.createdAt), asc(eventSchedules.locator))
-      .limit(most),
+      .limit(most)
+      .offset(skipped),
   ])
   return rows
 }

@@ -384,7 +384,16 @@ export const TestDeliveryResponse = component('TestDeliveryResponse', {
 })
 export type TestDeliveryResponse = z.infer<typeof TestDeliveryResponse>
 
-export const DivertedListQuery = z.object({ offset: Offset, count: PageSize })
+/**
+ * Several databases are read from their beginning for each page. Beyond it, callers use the list of deliveries in the state
+ * `diverted`, which has a token.
+ */
+const LARGEST_DIVERTED_OFFSET = 10_000
+
+export const DivertedListQuery = z.object({
+  offset: z.preprocess(wire => wire ?? 0, requestInteger(0, LARGEST_DIVERTED_OFFSET)).openapi({ default: 0 }),
+  count: PageSize,
+})
 export type DivertedListQuery = z.infer<typeof DivertedListQuery>
 
 export const DivertedEventResponse = component('DivertedEventResponse', {

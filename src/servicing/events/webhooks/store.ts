@@ -177,10 +177,13 @@ export async function listDiverted(
   offset: number,
   count: number,
 ): Promise<Diverted[]> {
-  const first = sql`order by d.event_sequence limit ${offset + count}`
-  const shards = await Promise.all(
-    shardDatabases(context).map(database => readDiverted(database, webhookLocator, first)),
-  )
+  const databases = shardDatabases(context)
+  const pageOf = (first: number, most: number) =>
+    databases.map(database =>
+      readDiverted(database, webhookLocator, sql`order by d.event_sequence limit ${most} offset ${first}`),
+    )
+  if (databases.length === 1) return (await Promise.all(pageOf(offset, count))).flat()
+  const shards = await Promise.all(pageOf(0, offset + count))
   return shards
     .flat()
     .sort((a, b) => a.at - b.at || a.sequence - b.sequence)

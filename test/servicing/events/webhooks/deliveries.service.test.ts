@@ -490,6 +490,7 @@ describe('diverted events', () => {
       })),
     )
     expect((await call('GET', at('/diverted?offset=1&count=5'))).body).toEqual([body[1]])
+    expect((await call('GET', at('/diverted?offset=10001'))).status).toBe(400)
     const [one, other] = body.map(({ eventLocator }: { eventLocator: string }) => eventLocator)
     expect((await call('GET', at(`/diverted/${one}`))).body).toEqual(body[0])
     expect((await call('GET', at())).body.divertedEvents).toBe(2)
