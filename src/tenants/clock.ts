@@ -30,7 +30,8 @@ import { versionQuery } from '../product/cache.ts'
 import type { ClockRequest, ClockResponse } from './routes.ts'
 import { clockQuery } from './store.ts'
 
-/** A Worker may make 1,000 round trips, and the last step and the end may take 180. */
+/** A Worker may send 1,000 statements and make as many round trips. The last step and the end may take 250 and 180. */
+const MOST_STATEMENTS = 750
 const MOST_CALLS = 800
 
 /**
@@ -104,7 +105,9 @@ async function moveTo(target: Instant, from: Tenant, context: RequestContext): P
     const due = await dueTimes(context, tenant)
     const dueAt = due.reduce(earlier)
     if (dueAt > target) break
-    if (calls.d1 + calls.object - (calls.ofObjects ?? 0) > MOST_CALLS) return answer(tenantNow(tenant), false)
+    const isFull = (calls.statements ?? 0) > MOST_STATEMENTS
+    if (isFull || calls.d1 + calls.object - (calls.ofObjects ?? 0) > MOST_CALLS)
+      return answer(tenantNow(tenant), false)
     if (dueAt > tenantNow(tenant)) tenant = await setClock(context, tenant, dueAt - now())
     failed += await fireIn({ env, tenant, shard: due.indexOf(dueAt), calls }, target)
   }

@@ -7,7 +7,7 @@ import { moveClock } from '../../src/tenants/clock.ts'
 import { makeTenant, requestOf } from '../servicing/events/tenant.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'
 
-beforeAll(() => prepareDatabases({ tenants: 6 }))
+beforeAll(() => prepareDatabases({ tenants: 8 }))
 
 const HOUR_MS = 3_600_000
 
@@ -60,4 +60,29 @@ it('after simultaneous moves, the clock is at the latest target and everything d
   expect(await dueTimes(tenant)).toEqual([[], [], []])
   const moved = (await readTenant(env, { locator: tenant.locator }, noCalls()))!
   expect(Math.abs(tenantNow(moved) - targets[1]!)).toBeLessThan(60_000)
+})
+
+it('a move over many times ends before it has sent a thousand statements, and the next call continues it', async () => {
+  const tenant = await makeTenant(2)
+  const from = Date.now()
+  const times = Array.from({ length: 200 }, (_, at) => from + (at + 1) * HOUR_MS)
+  for (const shard of [0, 1])
+    await boundDatabase(tenant.shards[shard]!)
+      .prepare(
+        `insert into timer (locator, due_at, kind, subject, payload)
+          select 't' || key, value, 'webhook.copy', 'x', '{}' from json_each(?) where key % 2 = ?`,
+      )
+      .bind(JSON.stringify(times), shard)
+      .run()
+  const target = from + 201 * HOUR_MS
+  const sent: number[] = []
+  for (let isDone = false; !isDone; ) {
+    const request = requestOf(tenant)
+    const { completed } = await moveClock({ timestamp: target as never, advance: undefined }, request)
+    sent.push(request.calls.statements!)
+    isDone = completed
+  }
+  expect(Math.max(...sent)).toBeLessThan(1_000)
+  expect(sent.length).toBeGreaterThan(1)
+  expect(await dueTimes(tenant)).toEqual([[], []])
 })
