@@ -1,7 +1,9 @@
 // The cover that a cancellation can still take back, at a time or after it. A year from March 1, 2030 in UTC.
 import { expect, it } from 'vitest'
 import { applyCancellation } from '../../src/transactions/cancellations/effect.ts'
+import { decideLapse, type LapseOperation } from '../../src/transactions/lapses/kind.ts'
 import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
+import { boatFiles } from '../support/boat-product.ts'
 
 const cancelledAt = ({ aggregate, loaded, attempt }: BoatInUtc, date: string) => {
   const order = {
@@ -27,4 +29,28 @@ it('a cancellation of a withdrawn policy takes back nothing where an empty one i
   const boat = await BoatInUtc.issued()
   await boat.withdraw()
   expect(cancelledAt(boat, '2030-09-01').premiumChange!.minor).toBe(0)
+})
+
+it('a cancellation in the gap before all cover ends the policy where it starts, and grace ends without a lapse', async () => {
+  const path = 'products/boat/policy/policy.json'
+  const terms = { ...JSON.parse(boatFiles('EUR', false)[path]!), lapse: { gracePeriodDays: 10 } }
+  const files = { [path]: JSON.stringify(terms) }
+  const boat = await BoatInUtc.issued({ schedule: 'upfront', fees: { reminder: 24 }, files })
+  const first = await boat.cancel('2030-03-01')
+  await boat.reinstate(first, '2030-03-17')
+  await boat.cancel('2030-03-15')
+  expect(boat.aggregate.policy.effectiveEnd).toBe(utc('2030-03-01'))
+  // The flat fee began before the second cancellation, so it stays and is owed.
+  const owed = boat.invoices.find((_, at) => boat.billed[at]![2] !== 0)!
+  expect(boat.billed.map(one => one[2]).filter(open => open !== 0)).toEqual([2_400])
+
+  const decide = async (operation: LapseOperation) =>
+    await boat.record((await decideLapse(boat.loaded, operation, boat.attempt)).planned)
+  await boat.advance('2030-03-02')
+  await decide({ action: 'pastDue', invoice: owed.locator })
+  const [grace] = boat.aggregate.gracePeriods.values()
+  await boat.advance('2030-03-12')
+  if (grace) await decide({ action: 'graceEnd', gracePeriod: grace.locator })
+  expect([...boat.aggregate.gracePeriods.values()].filter(one => one.state !== 'settled')).toEqual([])
+  expect(boat.aggregate.cancellations.size).toBe(2)
 })

@@ -52,9 +52,9 @@ export function applyCancellation(
   if (hit.length === 0 && !(covered.length === 0 && order.mayBeEmpty))
     throw wrongState(`Policy ${before.policy.locator} has no coverage at or after ${effectiveAt}.`)
   // If the time is in a coverage gap, the policy ends where coverage does: a later cancellation or reinstatement from an earlier
-  // time needs that end.
+  // time needs that end. If no coverage is left at all, the policy ends where it starts.
   const last = covered.findLast(segment => segment.start < effectiveAt)
-  const policyEnd = last ? earlier(last.end, effectiveAt) : effectiveAt
+  const policyEnd = last ? earlier(last.end, effectiveAt) : before.policy.originalStart
   const { mayBeEmpty: _, ...terms } = order
   const modification = newModification(before, { ...terms, policyEnd, issuedAt: now }, { now, supply })
   const made = { madeBy: modification.locator, createdAt: now, updatedAt: now, replacedBy: undefined }
