@@ -97,3 +97,12 @@ describe('An endorsement that moves the end', () => {
     addsUp(boat)
   })
 })
+
+it('a refund of a later endorsement with a new schedule does not wait: it is made immediately', async () => {
+  const boat = await BoatInUtc.issued({ schedule: 'upfront' })
+  await boat.pay(boat.invoices[0]!)
+  await boat.endorse('2030-09-01', '600', { newPaymentScheduleName: 'monthly' })
+  // Half of the six months from September on, which cost 600.00.
+  expect(boat.billed.at(-1)!.slice(0, 2)).toEqual(['endorsement', -30_000])
+  expect(boat.planned).toEqual([])
+})
