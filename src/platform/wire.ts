@@ -142,6 +142,10 @@ export const OptionalBoolean = optional(RequestBoolean)
 export const booleanOr = (value: boolean) =>
   z.preprocess(wire => parseBoolean(withoutEmpty(wire) ?? value), z.boolean()).openapi({ default: value })
 
+/** The number of entries before the page. Default 0. It has a maximum where a page far into the list costs as much as all before it. */
+export const offsetUpTo = (maximum?: number) =>
+  z.preprocess(wire => wire ?? 0, requestInteger(0, maximum)).openapi({ default: 0 })
+
 /** Default 100. Reduces more than 1,000 to 1,000 (resources brief 0.1). */
 export const PageSize = z
   .preprocess(

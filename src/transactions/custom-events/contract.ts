@@ -7,15 +7,15 @@ import {
   Integer,
   OptionalLocator,
   OptionalText,
+  offsetUpTo,
   PageSize,
-  requestInteger,
   Text,
 } from '../../platform/wire.ts'
 
 export const LARGEST_OFFSET = 10_000
 
 export const ScheduleListQuery = z.object({
-  offset: z.preprocess(wire => wire ?? 0, requestInteger(0, LARGEST_OFFSET)).openapi({ default: 0 }),
+  offset: offsetUpTo(LARGEST_OFFSET),
   count: PageSize,
   policyLocator: OptionalLocator.describe('Returns only schedules of this policy.'),
 })

@@ -20,6 +20,7 @@ import {
   OptionalBoolean,
   OptionalName,
   OptionalText,
+  offsetUpTo,
   optional,
   optionalRecord,
   PageSize,
@@ -187,11 +188,9 @@ export const UpdateWebhookRequest = component(
 )
 export type UpdateWebhookRequest = z.infer<typeof UpdateWebhookRequest>
 
-const Offset = z.preprocess(wire => wire ?? 0, requestInteger(0)).openapi({ default: 0 })
-
 /** At most 1,000 entries; use `offset` for more (resources brief 0.1). */
 export const WebhookListQuery = z.object({
-  offset: Offset,
+  offset: offsetUpTo(),
   count: PageSize,
   extended: booleanOr(false).describe('true: the response is `{listCompleted, items}` instead of the array.'),
   name: OptionalName,
@@ -384,16 +383,8 @@ export const TestDeliveryResponse = component('TestDeliveryResponse', {
 })
 export type TestDeliveryResponse = z.infer<typeof TestDeliveryResponse>
 
-/**
- * Several databases are read from their beginning for each page. Beyond it, callers use the list of deliveries in the state
- * `diverted`, which has a token.
- */
-const LARGEST_DIVERTED_OFFSET = 10_000
-
-export const DivertedListQuery = z.object({
-  offset: z.preprocess(wire => wire ?? 0, requestInteger(0, LARGEST_DIVERTED_OFFSET)).openapi({ default: 0 }),
-  count: PageSize,
-})
+/** For entries beyond 10,000, callers use the list of deliveries in the state `diverted`, which has a token. */
+export const DivertedListQuery = z.object({ offset: offsetUpTo(10_000), count: PageSize })
 export type DivertedListQuery = z.infer<typeof DivertedListQuery>
 
 export const DivertedEventResponse = component('DivertedEventResponse', {
