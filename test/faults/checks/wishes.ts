@@ -76,6 +76,10 @@ function* keys(contents: Contents, wish: Wish): Generator<Violation> {
     yield { check: 'oneAnswer', ...about, says: 'It was acknowledged by answers that differ.' }
 }
 
+/** A reversal also reverses payments that were made from the surplus of the named one. */
+const isReversedAlong = ({ kind, asked }: Wish, { data }: Row): boolean =>
+  kind === 'reverse' && !asked.path.includes(`/${JSON.parse(String(data)).paymentLocator}/`)
+
 /** Checks that the events of a request exist exactly if the request was carried out. */
 function* told(contents: Contents, wish: Wish): Generator<Violation> {
   const ids = new Set(wish.requestIds)
@@ -94,7 +98,7 @@ function* told(contents: Contents, wish: Wish): Generator<Violation> {
   // A try without a response left its request id unknown.
   const isKnown = wish.tries.length === wish.requestIds.length
   if (isThere && isKnown && type !== undefined) {
-    const count = events.filter(row => row.type === type).length
+    const count = events.filter(row => row.type === type && !isReversedAlong(wish, row)).length
     if (count !== 1) yield { check: 'toldOnce', wish, says: `It is there, and has ${count} events ${type}.` }
   }
 }
