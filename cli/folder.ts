@@ -44,7 +44,7 @@ export const SCENARIOS = 'scenarios'
 /** Returns the files of scenarios next to the configuration, in the order of their paths, from where the command was started. */
 export function scenarioFiles(folder: string): string[] {
   const { prefix } = configurationRoot(entriesOf(folder).map(({ path }) => path))
-  const places = [folder, join(folder, prefix), ...(prefix === '' ? [join(folder, '..')] : [])]
+  const places = [folder, join(folder, prefix), join(folder, prefix, '..')]
   const found = places.map(place => join(place, SCENARIOS)).find(place => isFolder(place))
   if (found === undefined) return []
   return entriesOf(found)

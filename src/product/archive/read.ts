@@ -203,18 +203,24 @@ export const ROOT_FOLDERS: ReadonlySet<string> = new Set(
 /** Names that occur only at the root and therefore identify it. */
 const ROOT_NAMES = new Set(['config.json', ...ROOT_FOLDERS])
 
-const firstSegment = (path: string): string => path.split('/', 1)[0]!
+/** Two, as in the zip of a repository that keeps its configuration in a folder: `boats-main/configuration/config.json`. */
+const MOST_WRAPPING_FOLDERS = 2
 
-/** Finds the root: the top, or a single folder around everything (brief 0.8). `prefix` is empty or ends with `/`. */
+/**
+ * Finds the root: the top, or the only folder that has names of a configuration and is closest to the top, at most two folders deep
+ * (brief 0.8 has one). `prefix` is empty, also if several folders could be the root, or ends with `/`.
+ */
 export function configurationRoot(paths: string[]): { prefix: string; outside: string[] } {
-  if (paths.some(path => ROOT_NAMES.has(firstSegment(path)))) return { prefix: '', outside: [] }
-  const wrapping = new Set(
-    paths
-      .map(path => path.split('/', 3))
-      .filter(([, second]) => second !== undefined && ROOT_NAMES.has(second))
-      .map(([first]) => first!),
-  )
-  if (wrapping.size !== 1) return { prefix: '', outside: [] }
-  const prefix = `${[...wrapping][0]}/`
-  return { prefix, outside: paths.filter(path => !path.startsWith(prefix)) }
+  const split = paths.map(path => path.split('/'))
+  for (let depth = 0; depth <= MOST_WRAPPING_FOLDERS; depth += 1) {
+    const folders = new Set(
+      split
+        .filter(segments => ROOT_NAMES.has(segments[depth] ?? ''))
+        .map(segments => segments.slice(0, depth).join('/')),
+    )
+    if (folders.size === 0) continue
+    const prefix = depth > 0 && folders.size === 1 ? `${[...folders][0]}/` : ''
+    return { prefix, outside: paths.filter(path => !path.startsWith(prefix)) }
+  }
+  return { prefix: '', outside: [] }
 }

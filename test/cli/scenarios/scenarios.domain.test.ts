@@ -120,6 +120,13 @@ describe('bindery test', () => {
   test('finds the scenarios next to the configuration when it gets that folder', async () => {
     expect((await bindery('test', 'examples/motor/configuration')).out).toContain('2 passed')
   })
+
+  test('finds the scenarios next to the configuration when it gets the folder around both', async () => {
+    const around = join(folder, 'around')
+    cpSync('cli/starter', join(around, 'starter-main'), { recursive: true })
+    const { exit, out } = await bindery('test', around)
+    expect([exit, out]).toEqual([0, expect.stringContaining('3 passed')])
+  })
 })
 
 test('the end of a policy is reported once, also if it is cancelled later and reinstated', async () => {

@@ -253,6 +253,33 @@ describe('reading an untidy archive', () => {
     expect(findings).toMatchObject([{ severity: 'WARNING', path: 'notes.txt', code: 'outsideRoot' }])
   })
 
+  test('removes two wrapping folders, as in the zip of a repository with the configuration in a folder', () => {
+    const zip = zipOf({
+      'boats-main/README.md': 'x',
+      'boats-main/configuration/config.json': '{}',
+      'boats-main/configuration/products/b/x': '',
+    })
+    const { files, findings } = readArchive(zip)
+    expect(files.map(file => file.path)).toEqual(['config.json', 'products/b/x'])
+    expect(findings).toEqual([
+      {
+        severity: 'WARNING',
+        path: 'boats-main/README.md',
+        code: 'outsideRoot',
+        message:
+          "The configuration is in the folder 'boats-main/configuration'; this file next to it is ignored.",
+      },
+    ])
+  })
+
+  test('removes no folder if the configuration could be in several, or is three folders deep', () => {
+    for (const paths of [
+      ['boats-main/harbour/config.json', 'boats-main/open-sea/config.json'],
+      ['boats-main/all/configuration/config.json'],
+    ])
+      expect(pathsOf(zipOf(Object.fromEntries(paths.map(path => [path, '{}']))))).toEqual(paths)
+  })
+
   test('does not take a root with only the folder products for a wrapping folder', () => {
     expect(pathsOf(zipOf({ 'products/products/policy/policy.json': '' }))).toEqual([
       'products/products/policy/policy.json',

@@ -195,11 +195,11 @@ describe('incomplete products', () => {
     const deeper = Object.fromEntries(
       Object.keys(minimal).flatMap(path => [
         [path, undefined],
-        [`release 3/boats/${path}`, minimal[path]],
+        [`release 3/all/boats/${path}`, minimal[path]],
       ]),
     ) as Record<string, string>
     expect(compileWith(deeper).findings.find(({ code }) => code === 'noProducts')?.message).toBe(
-      "The archive has no product. There are products in the folder 'release 3/boats/'. Put the contents of that folder into the zip.",
+      "The archive has no product. There are products in the folder 'release 3/all/boats/'. Put the contents of that folder into the zip.",
     )
   })
 
