@@ -26,9 +26,9 @@ export const accountRoutes: readonly Route[] = [
   post('/account/authenticateAdmin', {
     summary: 'Sign in as an administrator of one tenant',
     description:
-      'Exactly one of `tenantName`, `hostName` and `tenantLocator` names the tenant. The token administers users, integrations and logs of the tenant; it cannot deploy. Without a body, `Authorization: Basic` may give user name and password.',
+      'Exactly one of `tenantName`, `hostName` and `tenantLocator`, in the query or in the body, names the tenant. The token administers users, integrations and logs of the tenant; it cannot deploy. Without a body, `Authorization: Basic` may give user name and password.',
     query: contract.AuthenticateAdminQuery,
-    body: { schema: contract.AuthenticateRequest, required: false },
+    body: { schema: contract.AuthenticateAdminRequest, required: false },
     answer,
     handle: ({ query, body }, context) => authenticateAdmin(query, body, context),
   }),

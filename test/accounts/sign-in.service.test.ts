@@ -59,7 +59,7 @@ const root = { username: 'root', password: PASSWORD }
 
 const signIn = (body: unknown, query = '', path = '/account/authenticate') =>
   callApi<Authentication & Refused>('POST', `${path}${query}`, { body })
-const signInAdmin = (body: unknown, query: string) => signIn(body, query, '/account/authenticateAdmin')
+const signInAdmin = (body: unknown, query = '') => signIn(body, query, '/account/authenticateAdmin')
 const ping = (token: string) => callApi('GET', '/v1/ping/authorized', { token })
 
 const tokenIn = ({ status, body }: Answer<Authentication>): string => {
@@ -234,6 +234,24 @@ describe('an administration account', () => {
 })
 
 describe('POST /account/authenticateAdmin', () => {
+  it('names the tenant in the body or in the query, by one property', async () => {
+    for (const named of [
+      { tenantLocator: HOME.locator },
+      { tenantLocator: HOME.locator.toUpperCase(), tenantName: null, hostName: '' },
+      { tenantName: HOME.name },
+      { hostName: HOME.hostName },
+    ]) {
+      const claims = decodeJwt(tokenIn(await signInAdmin({ ...root, ...named })))
+      expect(claims['tenant.uuid']).toBe(HOME.locator)
+    }
+    const both = { ...root, tenantLocator: HOME.locator, tenantName: HOME.name }
+    for (const answer of [
+      await signInAdmin(both),
+      await signInAdmin({ ...root, tenantLocator: HOME.locator }, `?tenantLocator=${MOTOR.locator}`),
+    ])
+      expect([answer.status, answer.body.code]).toEqual([400, 'invalidRequest'])
+  })
+
   it('signs in administrators of the tenant only', async () => {
     tokenIn(await signInAdmin(boss, `?tenantName=${MOTOR.name}`))
     expect((await signInAdmin(alice, `?tenantName=${MOTOR.name}`)).body.code).toBe('signInFailed')
