@@ -10,6 +10,17 @@ export const removeUnstorable = (text: string): string => text.toWellFormed().re
 export const isLongerThan = (text: string, most: number): boolean =>
   text.length > most && (text.length > 2 * most || [...text].length > most)
 
+/**
+ * Joins texts that people wrote, such as the notes of underwriting, so that a message can continue after them: a text without a mark at
+ * its end gets a full stop, and blank texts are left out.
+ */
+export const asSentences = (texts: readonly string[]): string =>
+  texts
+    .map(text => text.trim())
+    .filter(text => text !== '')
+    .map(text => (/[.!?…]["'”)]?$/.test(text) ? text : `${text}.`))
+    .join(' ')
+
 // Suggestions: a known name that differs by a typo, by letter case or a hyphen, or by an additional word.
 
 /** Only this many names of a longer list are compared. */

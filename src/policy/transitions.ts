@@ -2,6 +2,7 @@
 
 import type { DisplayId, LocatorSupply } from '../kernel/locators.ts'
 import { type Money, toText } from '../kernel/money.ts'
+import { asSentences } from '../kernel/text.ts'
 import type { Instant } from '../kernel/time.ts'
 import type { NewTimer } from '../platform/commit.ts'
 import type { EventType } from '../platform/events/catalogue.ts'
@@ -197,5 +198,5 @@ export function assertPolicyAllows(aggregate: PolicyAggregate, action: PolicyAct
 
 function underwritingNotesText(aggregate: PolicyAggregate): string {
   const notes = selectedQuoteIfAny(aggregate)?.underwriting?.notes ?? []
-  return notes.length > 0 ? ` Underwriting notes: ${notes.join(' ')}` : ''
+  return notes.length > 0 ? ` Underwriting notes: ${asSentences(notes)}` : ''
 }

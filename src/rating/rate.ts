@@ -8,6 +8,7 @@ import { asPluginInput, pluginPolicy, readAnswer } from '../extension/plugins/tr
 import { type ErrorCode, Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply } from '../kernel/locators.ts'
 import { money, sumOf } from '../kernel/money.ts'
+import { asSentences } from '../kernel/text.ts'
 import type { Instant, Span } from '../kernel/time.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { UnderwritingDecisionRequest } from '../policy/contract/billing.ts'
@@ -331,5 +332,5 @@ export function assertUnderwritten(
 ): void {
   if (decision === 'accept') return
   const sentences = [`Underwriting decided '${decision}' on the ${kind}.`, ...notes, ADVICE[kind]]
-  throw new Refusal('underwritingRefused', sentences.filter(text => text !== '').join(' '))
+  throw new Refusal('underwritingRefused', asSentences(sentences))
 }

@@ -3,6 +3,7 @@ import { planNewBusiness } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
 import { wrongState } from '../../kernel/errors.ts'
 import type { DisplayId, QuoteLocator } from '../../kernel/locators.ts'
+import { asSentences } from '../../kernel/text.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import { invoicesOf } from '../../policy/bills/amounts-due.ts'
@@ -70,7 +71,7 @@ export const QUOTE_TRANSITIONS: TransitionTable<QuoteAction, QuoteState> = {
 function assertQuoteAllows(quote: Quote, action: QuoteAction): void {
   const notes = quote.underwriting?.notes ?? []
   const because =
-    quote.state === 'declined' && notes.length > 0 ? ` Underwriting notes: ${notes.join(' ')}` : ''
+    quote.state === 'declined' && notes.length > 0 ? ` Underwriting notes: ${asSentences(notes)}` : ''
   assertAllowed(QUOTE_TRANSITIONS, `Quote ${quote.locator}`, quote.state, action, because)
 }
 
