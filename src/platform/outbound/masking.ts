@@ -5,7 +5,7 @@ import type { Signing } from './signature.ts'
 /** Shown instead of a secret. When a client sends it back, the stored secret remains. */
 export const MASK = '********'
 
-/** In characters. Shorter texts occur in bodies by chance, so new secrets must be at least this long. */
+/** In characters. Shorter texts occur in bodies by chance, so they are not masked. A signing secret must be at least this long. */
 export const SHORTEST_SECRET = 4
 
 /** Prefix of long-lived tokens (access/tokens.ts). */

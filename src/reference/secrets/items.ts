@@ -1,6 +1,6 @@
 // The items of a secret, and how requests change them (resources brief 5).
 import { invalidRequest, tooLarge } from '../../kernel/errors.ts'
-import { MASK, SECRET_ITEM_NAME, SHORTEST_SECRET } from '../../platform/outbound/masking.ts'
+import { MASK, SECRET_ITEM_NAME } from '../../platform/outbound/masking.ts'
 import type { SecretDataType, SecretDeclaration } from '../../product/configuration.ts'
 import { hostsProblem, normalHosts } from '../../product/resources.ts'
 
@@ -21,7 +21,6 @@ export function newItems(sent: SecretItems, declared: SecretDeclaration | undefi
     ...Object.keys(declared?.items ?? {})
       .filter(name => !items.has(name))
       .map(name => `'secret.${name}' is missing; the configuration declares it.`),
-    ...[...items].flatMap(([name, value]) => shortProblem(name, value, declared)),
   ]
   for (const [name, value] of items)
     if (value === MASK)
@@ -44,27 +43,14 @@ export function changedItems(
       if (isDeclared(name, declared))
         problems.push(`'${name}' is null, but cannot be removed, because the configuration declares it.`)
       items.delete(name)
-    } else if (value !== MASK) {
-      problems.push(...shortProblem(name, value, declared))
-      items.set(name, value)
-    } else if (!items.has(name))
+    } else if (value !== MASK) items.set(name, value)
+    else if (!items.has(name))
       problems.push(`'${name}' is ${MASK}, which stands for a stored value, but there is none.`)
   return checkItems(items, declared, problems)
 }
 
 const isDeclared = (name: string, declared: SecretDeclaration | undefined): boolean =>
   declared !== undefined && Object.hasOwn(declared.items, name)
-
-/**
- * The problem of a text that is too short to mask. Items declared as another type, such as numbers, are settings and not secrets.
- */
-function shortProblem(name: string, value: unknown, declared: SecretDeclaration | undefined): string[] {
-  const isText =
-    typeof value === 'string' && (!isDeclared(name, declared) || declared!.items[name]!.dataType === 'string')
-  return isText && value.length < SHORTEST_SECRET
-    ? [`'${name}' is too short for a secret: send at least ${SHORTEST_SECRET} characters.`]
-    : []
-}
 
 function checkItems(
   items: ReadonlyMap<string, unknown>,
