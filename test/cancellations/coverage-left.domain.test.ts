@@ -32,6 +32,22 @@ it('a cancellation of a withdrawn policy takes back nothing where an empty one i
 })
 
 it('a cancellation in the gap before all cover ends the policy where it starts, and grace ends without a lapse', async () => {
+  const boat = await cancelledInGap()
+  expect(boat.aggregate.policy.effectiveEnd).toBe(utc('2030-03-01'))
+  await expectGraceEndsWithoutLapse(boat)
+})
+
+it('grace of a policy that was stored with an end in the gap before all cover ends without a lapse', async () => {
+  const boat = await cancelledInGap()
+  const { policy } = boat.aggregate
+  const aggregate = { ...boat.aggregate, policy: { ...policy, effectiveEnd: utc('2030-03-15') } }
+  boat.loaded = { ...boat.loaded, aggregate }
+  await expectGraceEndsWithoutLapse(boat)
+  expect(boat.aggregate.gracePeriods.size).toBe(1)
+})
+
+/** Cancelled from its start, reinstated on March 17 and cancelled again on March 15. A flat fee of 24.00 stays and is owed. */
+async function cancelledInGap(): Promise<BoatInUtc> {
   const path = 'products/boat/policy/policy.json'
   const terms = { ...JSON.parse(boatFiles('EUR', false)[path]!), lapse: { gracePeriodDays: 10 } }
   const files = { [path]: JSON.stringify(terms) }
@@ -39,11 +55,12 @@ it('a cancellation in the gap before all cover ends the policy where it starts, 
   const first = await boat.cancel('2030-03-01')
   await boat.reinstate(first, '2030-03-17')
   await boat.cancel('2030-03-15')
-  expect(boat.aggregate.policy.effectiveEnd).toBe(utc('2030-03-01'))
-  // The flat fee began before the second cancellation, so it stays and is owed.
-  const owed = boat.invoices.find((_, at) => boat.billed[at]![2] !== 0)!
   expect(boat.billed.map(one => one[2]).filter(open => open !== 0)).toEqual([2_400])
+  return boat
+}
 
+async function expectGraceEndsWithoutLapse(boat: BoatInUtc): Promise<void> {
+  const owed = boat.invoices.find((_, at) => boat.billed[at]![2] !== 0)!
   const decide = async (operation: LapseOperation) =>
     await boat.record((await decideLapse(boat.loaded, operation, boat.attempt)).planned)
   await boat.advance('2030-03-02')
@@ -53,4 +70,4 @@ it('a cancellation in the gap before all cover ends the policy where it starts, 
   if (grace) await decide({ action: 'graceEnd', gracePeriod: grace.locator })
   expect([...boat.aggregate.gracePeriods.values()].filter(one => one.state !== 'settled')).toEqual([])
   expect(boat.aggregate.cancellations.size).toBe(2)
-})
+}

@@ -3,16 +3,17 @@
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, type Money, plus, sumOf } from '../../kernel/money.ts'
 import { earlier, type Instant, later } from '../../kernel/time.ts'
-import type {
-  ExposureRun,
-  Fee,
-  FeePart,
-  Holdback,
-  Modification,
-  PerilRun,
-  PolicyAggregate,
-  PolicySegment,
-  Quote,
+import {
+  boundQuote,
+  type ExposureRun,
+  type Fee,
+  type FeePart,
+  type Holdback,
+  type Modification,
+  type PerilRun,
+  type PolicyAggregate,
+  type PolicySegment,
+  type Quote,
 } from '../records/aggregate.ts'
 
 /** One modification with the segments that it made and replaced, ordered by time. */
@@ -117,6 +118,13 @@ export function segmentsInForce(line: Line): PolicySegment[] {
   for (const step of line) applyStep(inForce, step)
   return [...inForce.values()].sort((a, b) => a.start - b.start)
 }
+
+/**
+ * Whether any cover of an issued policy is left after that time. The policy's end does not say so: earlier releases kept the time
+ * of a cancellation in a gap before all cover as the end.
+ */
+export const isCoveredAfter = (aggregate: PolicyAggregate, at: Instant): boolean =>
+  segmentsInForce(lineOf(aggregate, boundQuote(aggregate))).some(({ end }) => end > at)
 
 /**
  * Returns the end of the contract after these issued modifications, in the order of their issue. A reinstatement names the end of

@@ -17,6 +17,7 @@ import { add, endOfDay, type Instant, later, type TimeZone } from '../../kernel/
 import type { NewTimer } from '../../platform/commit.ts'
 import type { TimerKind } from '../../platform/tables.ts'
 import { totalDueOf, totalsDueOf } from '../../policy/bills/amounts-due.ts'
+import { isCoveredAfter } from '../../policy/fold/line.ts'
 import { type Policy, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import { type Invoice, isOutstanding } from '../../policy/records/invoice.ts'
 import type {
@@ -209,9 +210,8 @@ export function cancelEffectiveProblem(
 
 /**
  * Cancels the policy by `lapse` if its product has cancellations, and otherwise lapses it the legacy way. Takes effect at the end
- * of the grace period or at its `cancelEffectiveAt`, but never before the policy starts. A policy that has expired or was
- * cancelled by then does not change; its grace period is settled. Returns undefined if the end has not come, or if the grace
- * period is already over.
+ * of the grace period or at its `cancelEffectiveAt`, but never before the policy starts. A policy whose cover has ended by then
+ * does not change; its grace period is settled. Returns undefined if the end has not come, or if the period is already over.
  */
 export async function planGraceEnd(
   before: PolicyAggregate,
@@ -223,7 +223,8 @@ export async function planGraceEnd(
   const { policy } = before
   const effectiveAt = later(grace.cancelEffectiveAt ?? grace.endAt, policy.originalStart)
   const isOnRisk = policyState(before) === 'issued' && policy.effectiveEnd > later(grace.endAt, effectiveAt)
-  if (!isOnRisk || pastDueInvoices(before, now).length === 0) return settleGracePeriod(before, grace, now)
+  if (!isOnRisk || !isCoveredAfter(before, effectiveAt) || pastDueInvoices(before, now).length === 0)
+    return settleGracePeriod(before, grace, now)
   const lapsed: GracePeriod = { ...grace, state: 'lapsed', settledAt: now, updatedAt: now }
   if (!product.cancellationTypes)
     return planLapse(withGracePeriod(before, lapsed), lapsed, effectiveAt, context)
