@@ -199,10 +199,12 @@ function addPayment(
   { making, invoice: invoiceLocator }: Part,
   { at, ...terms }: Received,
 ): Uuid {
-  const locator = uuidOfPolicy(making.invoices.get(invoiceLocator)!.policyLocator)
+  const invoice = making.invoices.get(invoiceLocator)!
+  const locator = uuidOfPolicy(invoice.policyLocator)
   const displayId = supply.digits() as DisplayId
   const ids = { locator, displayId, policyholderLocator, invoiceLocator }
   making.payments.set(locator, { ...ids, ...terms, postedAt: at })
+  making.invoices.set(invoiceLocator, { ...invoice, updatedAt: later(invoice.updatedAt, at) })
   return locator
 }
 
