@@ -2,14 +2,16 @@
 // then.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { add, type Instant, LATEST } from '../../src/kernel/time.ts'
+import { add, type Instant, LATEST, later } from '../../src/kernel/time.ts'
 import { restDue } from '../../src/policy/bills/amounts-due.ts'
 import { isIssued } from '../../src/policy/fold/line.ts'
 import { journalOfChange } from '../../src/policy/journal/history.ts'
 import type { StoredJournalRow } from '../../src/policy/journal/rows.ts'
 import { policyAsKnownAt } from '../../src/policy/projection/as-known.ts'
-import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import { policyView } from '../../src/policy/projection/policy.ts'
+import { boundQuote, type PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { isOutstanding } from '../../src/policy/records/invoice.ts'
+import { policyPriceResponse } from '../../src/rating/price.ts'
 import { layoutOf } from '../../src/reporting/columns.ts'
 import type { Cell, ReportedPolicy, ReportParameters } from '../../src/reporting/kind.ts'
 import { REPORT_KINDS } from '../../src/reporting/kinds.ts'
@@ -177,6 +179,75 @@ it(
       { seed: SEED, numRuns: size(20, 1_500) },
     )
     for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(10)
+  },
+  size(120_000, 3_000_000),
+)
+
+/** The policy as it is if the books were closed at the end of each of the periods. */
+const withClosings = (policy: ReportedPolicy, ends: readonly Instant[]): ReportedPolicy => ({
+  ...policy,
+  journal: policy.journal.map(row => ({
+    ...row,
+    closedUntil: ends.filter(end => end <= row.at).reduce(later, FIRST),
+  })),
+})
+
+it(
+  `reports of periods that follow one another add up to the price, even if some were closed (seed ${SEED})`,
+  async () => {
+    let late = 0
+    await fc.assert(
+      fc.asyncProperty(
+        bookSteps,
+        fc.array(fc.nat(700), { minLength: 1, maxLength: 4 }),
+        fc.array(fc.nat(150), { minLength: 1, maxLength: 3 }),
+        async (steps, days, closings) => {
+          const { book, policies: open } = await lived(emptyBook('motor'), steps)
+          const { timeZone } = book.ground
+          const daysBack = (list: readonly number[]): Instant[] =>
+            list.map(day => add(book.now, -day, 'day', timeZone))
+          const closed = daysBack(closings)
+          const policies = open.map(one => withClosings(one, closed))
+          late += policies.flatMap(one => one.journal).filter(row => row.effectiveAt < row.closedUntil).length
+          const cuts = [...closed, ...daysBack(days.map(day => day - 500))].sort((a, b) => a - b)
+          const times = [FIRST, ...new Set(cuts), LATEST]
+          const periods = times.slice(1).map((to, at) => ({ from: times[at]!, to }))
+          const sumOf = (name: string, column: string, asked: Partial<ReportParameters> = {}): number =>
+            periods.reduce(
+              (sum, period) =>
+                sum + run(name, { policies }, book, { ...asked, ...period, by: [] }).measure(column),
+              0,
+            )
+          const prices = book.policies
+            .filter(({ aggregate }) => aggregate.policy.issuedAt !== undefined)
+            .map(({ aggregate, product }) =>
+              policyPriceResponse(policyView(aggregate, boundQuote(aggregate), product, isIssued)),
+            )
+          const priced = (amountOf: (price: (typeof prices)[number]) => number): number =>
+            prices.reduce((sum, price) => sum + Math.round(amountOf(price) * 100), 0)
+          expect({
+            premium: sumOf('bordereau', 'premium'),
+            taxes: sumOf('bordereau', 'taxes'),
+            fees: sumOf('bordereau', 'fees'),
+            commission: sumOf('bordereau', 'commission'),
+          }).toEqual({
+            premium: priced(one => one.grossPremium),
+            taxes: priced(one => one.grossTaxes),
+            fees: priced(one => one.grossFees),
+            commission: priced(one => one.grossCommissions),
+          })
+          expect(sumOf('writtenPremium', 'premium')).toBe(priced(one => one.grossPremium))
+          for (const { to } of periods)
+            expect(run('earnedPremium', { policies }, book, { to }).measure('written')).toBe(
+              run('writtenPremium', { policies }, book, { to }).measure('premium'),
+            )
+          for (const earning of ['product', 'daily'] as const)
+            expect(sumOf('earnedPremium', 'earned', { earning })).toBe(priced(one => one.grossPremium))
+        },
+      ),
+      { seed: SEED, numRuns: size(60, 2_000) },
+    )
+    expect(late).toBeGreaterThan(10)
   },
   size(120_000, 3_000_000),
 )
