@@ -43,7 +43,7 @@ function HolderName({ locator, isLazy }: { locator: string; isLazy: boolean }): 
     }
   }, [locator, isLazy])
   const isPending = isAsked && name === undefined
-  return h('span', { ref: place, class: isPending ? 'pending' : undefined }, name ?? '…')
+  return h('span', { ref: place, class: isPending ? 'holder pending' : 'holder' }, name ?? '…')
 }
 
 export const holderName = (locator: string): View => part(HolderName, { locator, isLazy: false })

@@ -40,8 +40,28 @@ async function beginReport(name: string, body: object, signal: AbortSignal): Pro
     }
 }
 
-/** Begins the report, and waits until it has ended. */
+/** How many reports of the page run at a time. The service runs four for a tenant, and others may need one too. */
+const MOST_RUNNING = 3
+
+let running = 0
+const waiting: (() => void)[] = []
+
+/** Runs the report when one of the places is free. */
 async function runReport(name: string, body: object, signal: AbortSignal): Promise<Report> {
+  if (running >= MOST_RUNNING) await new Promise<void>(resolve => waiting.push(resolve))
+  else running += 1
+  try {
+    signal.throwIfAborted()
+    return await runToEnd(name, body, signal)
+  } finally {
+    const next = waiting.shift()
+    if (next) next()
+    else running -= 1
+  }
+}
+
+/** Begins the report, and waits until it has ended. */
+async function runToEnd(name: string, body: object, signal: AbortSignal): Promise<Report> {
   let report = await beginReport(name, body, signal)
   while (report.state === 'running') {
     await new Promise(resolve => setTimeout(resolve, POLL_MS))
@@ -107,7 +127,7 @@ export function figuresView(query: URLSearchParams, signal: AbortSignal): View {
   const monthLink = (to: string, text: string): View => h('a', { href: `#/figures?month=${to}` }, text)
   return h(
     'div',
-    {},
+    { class: 'figures' },
     h('h1', { tabindex: -1 }, FIGURES.figuresOf(monthName(month))),
     h(
       'p',

@@ -20,8 +20,11 @@ import { usePromise } from '../use-promise.ts'
 import type { Found, Policyholder, PolicyList } from '../wire.ts'
 import { DESK, HOME } from '../words.ts'
 
-export function homeView(signal: AbortSignal): View {
+export async function homeView(signal: AbortSignal): Promise<View> {
   const opened = openedLast()
+  // Lists and links depend on the permissions. If they appeared later, they would move the rest of the page. The lists themselves
+  // report a failure.
+  await permissions().catch(() => {})
   return h(
     'div',
     {},
