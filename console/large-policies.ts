@@ -6,7 +6,7 @@ import type { Exposure, Policy, Preview } from './wire.ts'
 const pathOf = (locator: string, which: string): string =>
   `/policy/${encodeURIComponent(locator)}?summarizeQuotes=true&perilCharacteristics=${which}`
 
-export const readPolicy = (locator: string, signal: AbortSignal): Promise<Policy> =>
+export const readPolicy = (locator: string, signal?: AbortSignal): Promise<Policy> =>
   get<Policy>(pathOf(locator, 'few'), signal)
 
 /** Whether the perils' characteristics were left out. If they were not, each peril has some. */

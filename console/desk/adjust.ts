@@ -11,7 +11,14 @@ import { DESK } from '../words.ts'
 import { Dialog } from './dialog.ts'
 import { beginOf, checkInput, dayInput, dayOf, type Option, selectInput, textInput } from './inputs.ts'
 import { SimpleDeed } from './simple.ts'
-import { announceDone, confirmation, type Request, type Submission, useSubmission } from './submission.ts'
+import {
+  announceDone,
+  confirmation,
+  entryFields,
+  type Request,
+  type Submission,
+  useSubmission,
+} from './submission.ts'
 import type { TransactionProps } from './transactions.ts'
 import { FORMS } from './words.ts'
 
@@ -43,11 +50,7 @@ function AdjustForm({ title, close, submission, form, about, confirm, request, i
           change: submission.forget,
           submit: event => event.preventDefault(),
         },
-        h(
-          'fieldset',
-          { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
-          form,
-        ),
+        entryFields(submission, title, form),
       ),
       h('div', { class: 'preview', role: 'status' }, about),
       confirmation(submission, confirm, request, isAllowed),

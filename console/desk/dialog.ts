@@ -1,6 +1,7 @@
 // A dialog. It takes the focus and returns it when it closes. Escape and its button close it, or first warn of what would be lost.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { type Child, h, type View } from '../element.ts'
+import { type Child, h, part, type View } from '../element.ts'
+import { useReloading } from '../reloading.ts'
 import { useQuestion, useUnsaved } from '../unsaved.ts'
 import { DESK, FRAME } from '../words.ts'
 import { FORMS } from './words.ts'
@@ -78,7 +79,22 @@ export function Dialog({ title, close, isBusy = false, children }: Shown): View 
       ),
     ),
     h('div', { role: 'alert' }, warning && h('p', { class: 'notice warn' }, warningText(warning))),
+    part(Reloaded, {}),
     children,
+  )
+}
+
+/** Says that the record was read again. The focus was on the button, which is gone. */
+function Reloaded(): View {
+  const place = useRef<HTMLElement>(null)
+  const count = useReloading()?.count ?? 0
+  useLayoutEffect(() => {
+    if (count > 0) place.current!.focus()
+  }, [count])
+  return h(
+    'div',
+    { ref: place, tabindex: -1, role: 'status' },
+    count > 0 && h('p', { class: 'notice' }, FORMS.reloaded),
   )
 }
 

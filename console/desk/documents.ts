@@ -7,7 +7,7 @@ import { Dialog } from './dialog.ts'
 import { textInput } from './inputs.ts'
 import { fileProblem } from './media.ts'
 import { SimpleDeed } from './simple.ts'
-import { announceDone, confirmation, useSubmission } from './submission.ts'
+import { announceDone, confirmation, entryFields, useSubmission } from './submission.ts'
 import { FORMS } from './words.ts'
 
 const path = ({ locator }: Policy, what: string): string => `/policy/${encodeURIComponent(locator)}/${what}`
@@ -30,9 +30,9 @@ export function Upload({ policy, close }: { readonly policy: Policy; readonly cl
       h(
         'form',
         { novalidate: true, input: submission.forget, submit: event => event.preventDefault() },
-        h(
-          'fieldset',
-          { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
+        entryFields(
+          submission,
+          DESK.upload,
           h(
             'div',
             { class: 'field' },

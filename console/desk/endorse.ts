@@ -6,6 +6,7 @@ import { words } from '../format.ts'
 import { current, historyOf, latestOf, termAt, usualStart } from '../knowledge.ts'
 import { exposureInFull, isOutlined } from '../large-policies.ts'
 import { collapsible, loadedSection } from '../parts.ts'
+import { useRebase } from '../reloading.ts'
 import { usePromise } from '../use-promise.ts'
 import type { Field, Policy, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
@@ -24,7 +25,8 @@ import {
 import { useUploads } from './media.ts'
 import type { Faults } from './places.ts'
 import { differenceTable, usePreview } from './preview.ts'
-import { announceDone, confirmation, useSubmission } from './submission.ts'
+import { rebasedExposure, rebasedFilled } from './rebase.ts'
+import { announceDone, useSubmission } from './submission.ts'
 import { policyPath, previewedRequest, TransactionForm, type TransactionProps } from './transactions.ts'
 import { changes as changesOf, type Filled, filledFrom } from './values.ts'
 import { FORMS } from './words.ts'
@@ -44,7 +46,6 @@ export function Endorse({ policy, product, close }: TransactionProps): View {
   const entries = useEntries(policy, product)
   const previewing = usePreview(policy.locator, product)
   const submission = useSubmission(() => announceDone(DESK.endorsed), product)
-  const preparing = useSubmission(() => announceDone(DESK.prepared), product)
   const uploads = useUploads(mediaOf(policy.modifications))
   const { faults } = previewing
   const scope = usePolicyScope(policy, product, entries)
@@ -64,8 +65,8 @@ export function Endorse({ policy, product, close }: TransactionProps): View {
     about: preview =>
       differenceTable(policy, preview.policyWhenIssued, product, effectiveAt ?? latestOf(policy)),
     request: (asked, preview) => previewedRequest('POST', path, { ...asked, state: 'issued' }, preview),
-    more: asked =>
-      confirmation(preparing, DESK.prepare, { method: 'POST', path, body: { ...asked, state: 'quoted' } }),
+    applicationPath: path,
+    product,
     children: [
       ...endorsementInputs(product, entries, faults),
       policyInputs(entries, faults, scope),
@@ -95,12 +96,37 @@ function useEntries(policy: Policy, product: ProductDetail) {
     ended: [],
     added: [],
   })
+  useRebase(before, (former, now) => setChanges(rebasedChanges(former, changes, now)))
   /** Exposures of a large policy that the user opened, with their perils. */
   const [inFull, setInFull] = useState<Readonly<Record<string, InsuredExposure>>>({})
   const asksReprice = product.endorsements.find(kind => kind.name === name)?.reprice === 'input'
   return {
     ...{ fields, name, setName, from, setFrom, asksReprice, reprice, setReprice },
     ...{ before, changes, setChanges, inFull, setInFull },
+  }
+}
+
+type Before = { readonly policy: Filled; readonly exposures: readonly InsuredExposure[] }
+
+/** Returns the present values with the changes of the user. Changes of exposures and groups that are gone are left out. */
+function rebasedChanges(before: Before, { policy, exposures, ended, added }: Changes, now: Before): Changes {
+  const isLeft = (locator: string): boolean =>
+    now.exposures.some(({ exposure }) => exposure.locator === locator)
+  return {
+    added,
+    policy: rebasedFilled(before.policy, policy, now.policy),
+    ended: ended.filter(isLeft),
+    exposures: Object.fromEntries(
+      now.exposures.flatMap(({ exposure, form }): [string, ExposureForm][] => {
+        const { locator } = exposure
+        const entered = exposures[locator]
+        if (!entered) return []
+        const old = before.exposures.find(one => one.exposure.locator === locator)
+        // The perils of an exposure of a large policy are not read again. Its changes refer to what was read.
+        if (!old || isOutlined(exposure)) return [[locator, entered]]
+        return [[locator, rebasedExposure(old.form, entered, form)]]
+      }),
+    ),
   }
 }
 

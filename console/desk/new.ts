@@ -15,7 +15,7 @@ import { Fields } from './fields.ts'
 import { beginOf, checkInput, dayInput, dayOf, type Option, selectInput } from './inputs.ts'
 import { useUploads } from './media.ts'
 import type { Faults } from './places.ts'
-import { confirmation, useSubmission } from './submission.ts'
+import { confirmation, entryFields, useSubmission } from './submission.ts'
 import { type Filled, missingFields, NOTHING, newRecordFields } from './values.ts'
 import { FORMS } from './words.ts'
 
@@ -49,9 +49,9 @@ function NewHolder({ product }: { readonly product: ProductDetail }): View {
     h(
       'form',
       { novalidate: true, input: submission.forget, submit: event => event.preventDefault() },
-      h(
-        'fieldset',
-        { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
+      entryFields(
+        submission,
+        DESK.newPolicyholder,
         part(Fields, {
           fields,
           filled,
@@ -111,12 +111,12 @@ type QuoteShown = {
 /** The form for a quote. It saves the quote as a draft or finished. */
 function NewQuote({ holder, product, choices }: QuoteShown): View {
   const entries = useQuoteEntries(product)
-  const { start, end, isDraft, filled, added } = entries
+  const { start, end, isDraft } = entries
   const submission = useSubmission<Policy>(
     ({ locator }) => openRecord(`#/policy/${encodeURIComponent(locator)}/quotes`, DESK.quoteSaved),
     product,
   )
-  const stays = useUnsaved((filled !== NOTHING || added.length > 0) && submission.state !== 'done')
+  const stays = useUnsaved(entries.isChanged && submission.state !== 'done')
   const uploads = useUploads()
   const address = `#/new/quote/${encodeURIComponent(holder.locator)}`
   const productInput =
@@ -130,9 +130,9 @@ function NewQuote({ holder, product, choices }: QuoteShown): View {
     h(
       'form',
       { novalidate: true, input: submission.forget, submit: event => event.preventDefault() },
-      h(
-        'fieldset',
-        { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
+      entryFields(
+        submission,
+        DESK.newQuote,
         h('div', { class: 'fields' }, productInput, ...termInputs(product, entries, faults)),
         h('h2', {}, DESK.ofPolicy),
         withSurroundings(
@@ -153,13 +153,23 @@ function NewQuote({ holder, product, choices }: QuoteShown): View {
 
 /** Keeps what the user enters: the term, the schedule, the policy's values and its exposures. */
 function useQuoteEntries(product: ProductDetail) {
-  const [start, setStart] = useState(dayOf(Date.now()))
-  const [end, setEnd] = useState(aYearAfter(dayOf(Date.now())))
-  const [schedule, setSchedule] = useState(product.paymentSchedules[0]?.name ?? '')
+  const [today] = useState(() => dayOf(Date.now()))
+  const [start, setStart] = useState(today)
+  const [end, setEnd] = useState(aYearAfter(today))
+  const usual = product.paymentSchedules[0]?.name ?? ''
+  const [schedule, setSchedule] = useState(usual)
   const [filled, setFilled] = useState<Filled>(NOTHING)
   const [added, setAdded] = useState<readonly Added[]>([])
   const [isDraft, setDraft] = useState(false)
+  const isChanged =
+    start !== today ||
+    end !== aYearAfter(today) ||
+    schedule !== usual ||
+    filled !== NOTHING ||
+    added.length > 0 ||
+    isDraft
   return {
+    isChanged,
     ...{ start, setStart, end, setEnd, schedule, setSchedule },
     ...{ filled, setFilled, added, setAdded, isDraft, setDraft },
   }

@@ -8,7 +8,7 @@ import { useDraft, useUnsaved } from '../unsaved.ts'
 import type { Note, NoteList } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { textInput } from './inputs.ts'
-import { confirmation, useSubmission } from './submission.ts'
+import { confirmation, entryFields, useSubmission } from './submission.ts'
 import { FORMS } from './words.ts'
 
 /** Notes on a page. Few policies have more. */
@@ -111,9 +111,9 @@ function WriteNote({
   return h(
     'form',
     { novalidate: true, class: 'card', input: submission.forget, submit: event => event.preventDefault() },
-    h(
-      'fieldset',
-      { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
+    entryFields(
+      submission,
+      FORMS.newNote,
       textInput(DESK.writeNote, text, setText, { isLong: true, fault: submission.faults.get('text') }),
     ),
     confirmation(

@@ -12,7 +12,7 @@ import { selectInput, textInput } from './inputs.ts'
 import { useUploads } from './media.ts'
 import { negateAmount } from './preview.ts'
 import { SimpleDeed } from './simple.ts'
-import { announceDone, confirmation, useSubmission } from './submission.ts'
+import { announceDone, confirmation, entryFields, useSubmission } from './submission.ts'
 import { type Filled, NOTHING, newRecordFields } from './values.ts'
 import { FORMS } from './words.ts'
 
@@ -32,12 +32,8 @@ export function Pay({ invoice, product, close }: PayShown): View {
   const [filled, fill] = useState<Filled>(NOTHING)
   const [amount, setAmount] = useState('')
   const [source, setSource] = useState('received')
-  const submission = useSubmission<Payment>(
-    payment => announceDone(DESK.paid(money(payment.amount, payment.amountCurrency))),
-    product,
-  )
+  const submission = useSubmission<Payment>(payment => announceDone(postedText(payment)), product)
   const uploads = useUploads()
-  const isFixed = submission.state === 'sending' || submission.state === 'lost'
   // A refund may be typed with or without its sign. A payment is never negative.
   const typed = isRefund ? amount.trim().replace(/^-/, '') : amount.trim()
   const digits = digitsOfCurrency(currency)
@@ -47,27 +43,30 @@ export function Pay({ invoice, product, close }: PayShown): View {
     ...(source === 'received' && { fieldValues: newRecordFields(fields, filled).fieldValues }),
     ...(typed !== '' && { amount: isRefund ? `-${typed}` : typed }),
   }
+  const isSettled = invoice.settlementStatus !== 'outstanding'
   const text = money(isRefund ? negateAmount(open) : open, currency)
+  const amountText = isRefund ? DESK.refunds(text) : DESK.asksFor(text)
+  const title = isRefund ? DESK.payOutOf(invoice.displayId) : DESK.paymentOf(invoice.displayId)
   return part(Dialog, {
     close,
     isBusy: submission.state === 'sending',
-    title: isRefund ? DESK.payOutOf(invoice.displayId) : DESK.paymentOf(invoice.displayId),
+    title,
     children: [
-      h('p', {}, isRefund ? DESK.refunds(text) : DESK.asksFor(text)),
+      h('p', {}, isSettled ? FORMS.isSettled : amountText),
       h(
         'form',
         { novalidate: true, input: submission.forget, submit: event => event.preventDefault() },
-        h(
-          'fieldset',
-          { class: 'plain', disabled: isFixed },
+        entryFields(
+          submission,
+          title,
           textInput(DESK.paymentAmount, amount, setAmount, {
             hint: isRefund ? DESK.payOutHint : DESK.amountHint,
             fault: submission.faults.get('amount') ?? (isValid ? undefined : FORMS.notAnAmount(digits)),
           }),
           selectInput(
-            DESK.source,
+            isRefund ? FORMS.refundTo : DESK.source,
             [
-              ['received', DESK.received],
+              ['received', isRefund ? FORMS.paidOut : DESK.received],
               ['credit', DESK.fromCredit],
             ],
             source,
@@ -90,10 +89,16 @@ export function Pay({ invoice, product, close }: PayShown): View {
         submission,
         isRefund ? DESK.payItOut : DESK.pay,
         { method: 'POST', path: `/invoice/${encodeURIComponent(invoice.locator)}/pay`, body },
-        isValid && !uploads.isUploading,
+        isValid && !isSettled && !uploads.isUploading,
       ),
     ],
   })
+}
+
+function postedText({ amount, amountCurrency, source }: Payment): string {
+  if (!isNegative(amount)) return DESK.paid(money(amount, amountCurrency))
+  const refunded = money(negateAmount(amount), amountCurrency)
+  return source === 'credit' ? FORMS.isCredited(refunded) : FORMS.isPaidOut(refunded)
 }
 
 export function Reverse({ payment, close }: { readonly payment: Payment; readonly close: () => void }): View {

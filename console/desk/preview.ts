@@ -6,6 +6,7 @@ import { type Child, h, part, type View } from '../element.ts'
 import { day, money, signedMoney, words } from '../format.ts'
 import { previewPolicy } from '../large-policies.ts'
 import { badge, facts, firstRows, table } from '../parts.ts'
+import { useAfterReload } from '../reloading.ts'
 import type { Policy, Preview, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { differences } from './difference.ts'
@@ -41,6 +42,11 @@ export function usePreview(policyLocator: string, product?: ProductDetail): Prev
   const [state, show] = useState<State>(NONE)
   /** Of several concurrent previews, the last one counts. */
   const turn = useRef(0)
+  const forget = (): void => {
+    turn.current += 1
+    if (state.preview || state.failure !== undefined || state.isBusy) show(NONE)
+  }
+  useAfterReload(forget)
   return {
     ...state,
     faults: state.failure instanceof Problem ? faultsOf(state.failure.body) : NO_FAULTS,
@@ -54,10 +60,7 @@ export function usePreview(policyLocator: string, product?: ProductDetail): Prev
           mine === turn.current && show({ ...NONE, failure: titledFailure(failure, product) }),
       )
     },
-    forget() {
-      turn.current += 1
-      if (state.preview || state.failure !== undefined || state.isBusy) show(NONE)
-    },
+    forget,
   }
 }
 

@@ -1,5 +1,6 @@
 // A write without a form: an explanation and one confirmation.
 import { type Child, part, type View } from '../element.ts'
+import { PAGE_RELOAD, withReloading } from '../reloading.ts'
 import { Dialog } from './dialog.ts'
 import { announceDone, confirmation, type Request, useSubmission } from './submission.ts'
 
@@ -19,6 +20,6 @@ export function SimpleDeed({ title, about, confirm, request, done, close }: Simp
     title,
     close,
     isBusy: submission.state === 'sending',
-    children: [about, confirmation(submission, confirm, request)],
+    children: [about, withReloading(PAGE_RELOAD, confirmation(submission, confirm, request))],
   })
 }

@@ -4,13 +4,15 @@ import { get } from '../api.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { money, signedMoney } from '../format.ts'
 import { facts, loadedSection } from '../parts.ts'
+import { PAGE_RELOAD, withReloading } from '../reloading.ts'
+import { useDraft } from '../unsaved.ts'
 import type { Price, Quote } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { Dialog } from './dialog.ts'
 import { type Option, selectInput, textInput } from './inputs.ts'
 import { type Prepared, type StepName, stepsOf } from './next-steps.ts'
 import { SimpleDeed } from './simple.ts'
-import { announceDone, confirmation, type Request, useSubmission } from './submission.ts'
+import { announceDone, confirmation, entryFields, type Request, useSubmission } from './submission.ts'
 import { FORMS } from './words.ts'
 
 const TEXTS: Readonly<Record<StepName, string>> = {
@@ -131,19 +133,26 @@ async function changeOf(at: string): Promise<Child> {
 function Decision({ prepared, close }: { readonly prepared: Prepared; readonly close: () => void }): View {
   const { kind, locator, title } = prepared
   const [decision, decide] = useState('accept')
-  const [note, setNote] = useState('')
-  const submission = useSubmission(() => announceDone(DESK.doneTo(title, DESK.decided)))
+  // The note outlasts a reload after a conflict, but not the dialog that the user closes.
+  const [note, setNote] = useDraft(`decision ${locator}`)
+  const submission = useSubmission(() => {
+    setNote('')
+    announceDone(DESK.doneTo(title, DESK.decided))
+  })
   return part(Dialog, {
-    close,
+    close: () => {
+      setNote('')
+      close()
+    },
     isBusy: submission.state === 'sending',
     title: `${DESK.decide}: ${title}`,
     children: [
       h(
         'form',
         { novalidate: true, input: submission.forget, submit: event => event.preventDefault() },
-        h(
-          'fieldset',
-          { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
+        entryFields(
+          submission,
+          `${DESK.decide}: ${title}`,
           selectInput(
             DESK.decision,
             Object.entries(DESK.decisions).map(([value, text]): Option => [value, text]),
@@ -153,11 +162,14 @@ function Decision({ prepared, close }: { readonly prepared: Prepared; readonly c
           textInput(DESK.note, note, setNote, { isLong: true, fault: submission.faults.get('note') }),
         ),
       ),
-      confirmation(submission, DESK.confirm, {
-        method: 'POST',
-        path: `/${kind}s/${encodeURIComponent(locator)}/underwriting`,
-        body: { decision, ...(note.trim() !== '' && { note }) },
-      }),
+      withReloading(
+        PAGE_RELOAD,
+        confirmation(submission, DESK.confirm, {
+          method: 'POST',
+          path: `/${kind}s/${encodeURIComponent(locator)}/underwriting`,
+          body: { decision, ...(note.trim() !== '' && { note }) },
+        }),
+      ),
     ],
   })
 }

@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type CallOptions, call, Problem, registerSignInPrompt, SignedOut } from '../api.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { problemNote } from '../parts.ts'
+import { useAfterReload, useReloading } from '../reloading.ts'
 import { useUnsaved } from '../unsaved.ts'
 import type { ProductDetail } from '../wire.ts'
 import { DESK, FRAME } from '../words.ts'
@@ -74,6 +75,10 @@ export function useSubmission<Answer>(after: (answer: Answer) => void, product?:
   useLayoutEffect(() => registerSignInPrompt(signInAgain), [])
   // The key is lost with the page, and the write could then be made a second time.
   useUnsaved(state === 'sending' || state === 'lost', FRAME.unfinished)
+  const forget = (): void => {
+    if (state === 'refused') show({ state: 'ready', failure: undefined })
+  }
+  useAfterReload(forget)
   return {
     state,
     failure,
@@ -108,9 +113,7 @@ export function useSubmission<Answer>(after: (answer: Answer) => void, product?:
         show({ state: 'refused', failure: titledFailure(problem, product) })
       }
     },
-    forget() {
-      if (state === 'refused') show({ state: 'ready', failure: undefined })
-    },
+    forget,
     again() {
       key.current = ''
       lost.current = undefined
@@ -119,6 +122,21 @@ export function useSubmission<Answer>(after: (answer: Answer) => void, product?:
     },
   }
 }
+
+/** Whether the request was sent and its input can no longer be changed. */
+export const isFixed = ({ state }: Submission): boolean => ['sending', 'lost', 'done'].includes(state)
+
+/** The inputs of a form, under one name. They cannot be changed while the request is in progress or its outcome is unknown. */
+export const entryFields = (submission: Submission, name: string, ...inputs: Child[]): View =>
+  h(
+    'fieldset',
+    {
+      class: 'plain',
+      'aria-label': name,
+      disabled: isFixed(submission),
+    },
+    ...inputs,
+  )
 
 /** The button that carries out the write, and the result. */
 export function confirmation(
@@ -162,8 +180,30 @@ export function Refused({ failure }: { readonly failure: unknown }): View {
     failure,
     failure instanceof Incomplete,
   )
-  return h('div', { ref: place, tabindex: -1 }, refusalNote(failure))
+  return h('div', { ref: place, tabindex: -1 }, refusalNote(failure), part(Remedy, { failure }))
 }
+
+/** What the user can do after a rejection that does not concern a field. */
+function Remedy({ failure }: { readonly failure: unknown }): View | null {
+  const reloading = useReloading()
+  if (!(failure instanceof Problem)) return null
+  if (isUnknown(failure)) return h('p', { class: 'soft remedy' }, FORMS.againLater)
+  if (!reloading || !CONFLICTS.includes(failure.status)) return null
+  return h(
+    'div',
+    { class: 'remedy' },
+    h('p', { class: 'soft' }, FORMS.reloadAbout),
+    h(
+      'button',
+      { type: 'button', 'aria-disabled': reloading.isBusy ? 'true' : undefined, click: reloading.reload },
+      reloading.isBusy ? DESK.working : FORMS.reload,
+    ),
+    reloading.failure !== undefined && problemNote(reloading.failure),
+  )
+}
+
+/** The record is gone, is in another state, or was changed since it was read. */
+const CONFLICTS: readonly number[] = [404, 409, 412]
 
 /** Opens what hides fields with errors. Returns the first of them. */
 function firstFault(form: Element | null): HTMLElement | null {

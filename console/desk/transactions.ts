@@ -10,7 +10,16 @@ import { DESK } from '../words.ts'
 import { Dialog } from './dialog.ts'
 import { beginOf, dayInput, dayOf, type Option, selectInput } from './inputs.ts'
 import { type Previewing, previewPlace, usePreview } from './preview.ts'
-import { announceDone, confirmation, type Request, type Submission, useSubmission } from './submission.ts'
+import {
+  announceDone,
+  confirmation,
+  entryFields,
+  isFixed,
+  type Request,
+  type Submission,
+  useSubmission,
+} from './submission.ts'
+import { FORMS } from './words.ts'
 
 export type TransactionProps = {
   readonly policy: Policy
@@ -31,7 +40,9 @@ type FormShown = {
   readonly request: (asked: object, preview: Preview) => Request
   /** Whether conflicting transactions can be invalidated with it. */
   readonly mayInvalidate?: boolean
-  readonly more?: (asked: object) => Child
+  /** The path at which an application for it is created if underwriting does not accept it. */
+  readonly applicationPath?: string
+  readonly product?: ProductDetail
   /** What the preview shows in addition to its figures. */
   readonly about?: (preview: Preview) => Child
   /** Something that belongs to the request is not ready yet. */
@@ -41,15 +52,16 @@ type FormShown = {
 
 /** A form with a preview. Every change of the form removes the preview, so that only what was previewed can be confirmed. */
 export function TransactionForm(shown: FormShown): View {
-  const { title, policy, close, kind, previewing, submission, body, confirm, request, more } = shown
-  const { isHeldUp = false } = shown
+  const { title, policy, close, kind, previewing, submission, body, confirm, request } = shown
+  const { isHeldUp = false, applicationPath } = shown
   const { preview, asked } = previewing
   const invalidates = asked !== undefined && 'conflictHandling' in asked.body
-  const isBusy = submission.state === 'sending'
-  const isFixed = isBusy || submission.state === 'lost' || submission.state === 'done'
+  const preparing = useSubmission(() => announceApplication(policy), shown.product)
+  const underWay = isFixed(preparing) ? preparing : submission
   const forget = (): void => {
     previewing.forget()
     submission.forget()
+    preparing.forget()
   }
   const blocks = preview !== undefined && preview.conflicts.length > 0 && !invalidates
   const isRefused = preview?.automatedUnderwritingResult?.decision
@@ -57,7 +69,7 @@ export function TransactionForm(shown: FormShown): View {
   return part(Dialog, {
     title,
     close,
-    isBusy,
+    isBusy: underWay.state === 'sending',
     children: [
       h(
         'form',
@@ -67,12 +79,12 @@ export function TransactionForm(shown: FormShown): View {
           change: forget,
           submit: event => {
             event.preventDefault()
-            if (!isFixed && !isHeldUp) void previewing.ask(kind, body())
+            if (!isFixed(underWay) && !isHeldUp) void previewing.ask(kind, body())
           },
         },
-        h(
-          'fieldset',
-          { class: 'plain', disabled: isFixed },
+        entryFields(
+          underWay,
+          title,
           shown.children,
           h(
             'p',
@@ -98,12 +110,28 @@ export function TransactionForm(shown: FormShown): View {
             ),
           ),
         invalidates && h('p', { class: 'notice' }, DESK.invalidates),
-        isRefused !== undefined && isRefused !== 'accept' && h('p', { class: 'notice' }, DESK.notAccepted),
+        isRefused !== undefined &&
+          isRefused !== 'accept' &&
+          h('p', { class: 'notice' }, applicationPath ? DESK.notAccepted : FORMS.notAccepted),
       ]),
       asked && preview && confirmation(submission, confirm, request(asked.body, preview), mayIssue),
-      asked && !mayIssue && !blocks && more?.(asked.body),
+      asked &&
+        !mayIssue &&
+        !blocks &&
+        applicationPath &&
+        confirmation(preparing, DESK.prepare, {
+          method: 'POST',
+          path: applicationPath,
+          body: { ...asked.body, state: 'application' },
+        }),
     ],
   })
+}
+
+/** Opens the list of transactions, which has the next step of the application. */
+function announceApplication({ locator }: Policy): void {
+  history.pushState(null, '', `#/policy/${encodeURIComponent(locator)}/transactions`)
+  announceDone(DESK.prepared)
 }
 
 export const policyPath = ({ locator }: Policy, rest: string): string =>
@@ -121,6 +149,7 @@ export function Renew({ policy, product, close }: TransactionProps): View {
   const [end, setEnd] = useState(aYearAfter(dayOf(policy.effectiveContractEndTimestamp)))
   const [schedule, setSchedule] = useState('')
   const previewing = usePreview(policy.locator)
+  const path = policyPath(policy, 'renewals')
   const submission = useSubmission(() => announceDone(DESK.renewed))
   const schedules = product.paymentSchedules.map(({ name, displayName }): Option => [name, displayName])
   return part(TransactionForm, {
@@ -132,12 +161,12 @@ export function Renew({ policy, product, close }: TransactionProps): View {
     submission,
     isHeldUp: end === '',
     confirm: DESK.issueRenewal,
+    applicationPath: path,
     body: () => ({
       renewalEndTimestamp: beginOf(end),
       ...(schedule !== '' && { newPaymentScheduleName: schedule }),
     }),
-    request: (asked, preview) =>
-      previewedRequest('POST', policyPath(policy, 'renewals'), { ...asked, state: 'issued' }, preview),
+    request: (asked, preview) => previewedRequest('POST', path, { ...asked, state: 'issued' }, preview),
     children: [
       dayInput(DESK.until, end, setEnd, {
         isRequired: true,

@@ -4,6 +4,11 @@ export const FORMS = {
   closeAgain: 'Your entries are not saved. Close the dialog again to discard them.',
   closeUnfinished:
     'It is unknown whether the request was carried out. Try again to find out, or close the dialog again and look for it on the page.',
+  // Rejections.
+  reload: 'Reload',
+  reloadAbout: 'Reload to see the latest data. Your entries are kept.',
+  reloaded: 'This is the latest data, with your entries.',
+  againLater: 'Nothing was changed, and your entries are kept. Try again in a moment.',
   // Fields.
   incomplete: 'Fill in the marked fields. Nothing is saved yet.',
   required: 'Enter a value.',
@@ -20,6 +25,7 @@ export const FORMS = {
   mayNotUpload: 'This account may not upload files.',
   uploading: 'Uploading …',
   // Previews.
+  notAccepted: 'Underwriting does not accept it.',
   whatChanges: 'What changes',
   nothingElse: 'No values of the policy change.',
   before: 'Before',
@@ -46,6 +52,13 @@ export const FORMS = {
   noFee: 'None',
   feeUntil: 'Until',
   description: 'Description',
+  newNote: 'New note',
+  // Payments.
+  refundTo: 'To',
+  paidOut: 'Paid out',
+  isPaidOut: (amount: string): string => `The payout of ${amount} is posted.`,
+  isCredited: (amount: string): string => `${amount} is added to the credit of the policyholder.`,
+  isSettled: 'The invoice is settled. Nothing is due any more.',
   /** `digits` is how many digits the currency has after the point. */
   notAnAmount: (digits: number): string => `Enter an amount, such as ${(12.5).toFixed(digits)}.`,
   feeBilled: (fee: string, amount: string): string => `${fee}: ${amount} is billed immediately.`,

@@ -2,7 +2,7 @@
 import { useRef, useState } from 'preact/hooks'
 import { Dialog } from '../desk/dialog.ts'
 import { beginOf, dayInput, dayOf, textInput } from '../desk/inputs.ts'
-import { announceDone, confirmation, useSubmission } from '../desk/submission.ts'
+import { announceDone, confirmation, entryFields, useSubmission } from '../desk/submission.ts'
 import { h, part, type View } from '../element.ts'
 import { permissionChoice } from './permission-choice.ts'
 import { TOKENS as WORDS } from './words.ts'
@@ -43,9 +43,9 @@ export function MakeToken({ title, path, held, close }: Shown): View {
       h(
         'form',
         { novalidate: true, input: submission.forget, submit: event => event.preventDefault() },
-        h(
-          'fieldset',
-          { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
+        entryFields(
+          submission,
+          title,
           textInput(WORDS.name, name, setName, {
             hint: WORDS.nameHint,
             fault: submission.faults.get('name'),

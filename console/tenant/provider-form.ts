@@ -4,8 +4,9 @@ import type { AsRead } from '../api.ts'
 import { Dialog } from '../desk/dialog.ts'
 import { checkInput, textInput } from '../desk/inputs.ts'
 import type { Faults } from '../desk/places.ts'
-import { announceDone, confirmation, useSubmission } from '../desk/submission.ts'
+import { announceDone, confirmation, entryFields, useSubmission } from '../desk/submission.ts'
 import { type Child, h, part, type View } from '../element.ts'
+import { rebased, useRebase } from '../reloading.ts'
 import type { IdentityProvider, Role } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { roleName } from './permission-list.ts'
@@ -42,9 +43,9 @@ export function ProviderForm({ asRead, taken, roles, close }: FormShown): View {
       h(
         'form',
         { novalidate: true, input: submission.forget, submit: event => event.preventDefault() },
-        h(
-          'fieldset',
-          { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
+        entryFields(
+          submission,
+          provider ? WORDS.changeTitle(name) : WORDS.make,
           ...providerInputs(provider, entries, isTaken, submission.faults),
           ...mappingInputs(entries, roles, submission),
           checkInput(WORDS.replacesPasswords, replacesPasswords, isOn => {
@@ -73,22 +74,33 @@ export function ProviderForm({ asRead, taken, roles, close }: FormShown): View {
 /** Keeps what the user enters, beginning with the provider as it is. */
 function useEntries(provider: IdentityProvider | undefined) {
   const [name, setName] = useState(provider?.name ?? '')
-  const [typed, setTyped] = useState<Typed>({
-    label: provider?.label ?? '',
-    issuer: provider?.issuer ?? '',
-    clientId: provider?.clientId ?? '',
-    clientSecret: '',
-    audience: provider?.audience ?? '',
-    scopes: provider?.scopes.join(' ') ?? '',
-  })
+  const [typed, setTyped] = useState(typedOf(provider))
   const [removesSecret, setRemovesSecret] = useState(false)
   const [replacesPasswords, setReplacesPasswords] = useState(provider?.replacesPasswords ?? false)
   const [mappings, setMappings] = useState<readonly Mapping[]>(provider?.mappings ?? [NO_MAPPING])
+  useRebase(provider, (before, now) => {
+    const [old, present] = [typedOf(before), typedOf(now)]
+    const keys = Object.keys(typed) as (keyof Typed)[]
+    setTyped(Object.fromEntries(keys.map(key => [key, rebased(old[key], typed[key], present[key])])) as Typed)
+    setReplacesPasswords(
+      rebased(before?.replacesPasswords, replacesPasswords, now?.replacesPasswords) ?? false,
+    )
+    setMappings(rebased(before?.mappings, mappings, now?.mappings) ?? [NO_MAPPING])
+  })
   return {
     ...{ name, setName, typed, setTyped, removesSecret, setRemovesSecret },
     ...{ replacesPasswords, setReplacesPasswords, mappings, setMappings },
   }
 }
+
+const typedOf = (provider: IdentityProvider | undefined): Typed => ({
+  label: provider?.label ?? '',
+  issuer: provider?.issuer ?? '',
+  clientId: provider?.clientId ?? '',
+  clientSecret: '',
+  audience: provider?.audience ?? '',
+  scopes: provider?.scopes.join(' ') ?? '',
+})
 
 type Entries = ReturnType<typeof useEntries>
 

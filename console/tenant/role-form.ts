@@ -3,8 +3,9 @@ import { useState } from 'preact/hooks'
 import type { AsRead } from '../api.ts'
 import { Dialog } from '../desk/dialog.ts'
 import { checkInput, textInput } from '../desk/inputs.ts'
-import { announceDone, confirmation, useSubmission } from '../desk/submission.ts'
+import { announceDone, confirmation, entryFields, useSubmission } from '../desk/submission.ts'
 import { h, part, type View } from '../element.ts'
+import { rebased, rebasedSet, useRebase } from '../reloading.ts'
 import type { Role } from '../wire.ts'
 import { permissionChoice } from './permission-choice.ts'
 import { roleName } from './permission-list.ts'
@@ -23,6 +24,10 @@ export function RoleForm({ asRead, held, close }: RoleShown): View {
   const [name, setName] = useState(role?.name ?? '')
   const [title, setTitle] = useState(role?.title ?? '')
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set(role?.permissions ?? []))
+  useRebase(role, (before, now) => {
+    setTitle(rebased(before?.title ?? '', title, now?.title ?? ''))
+    choose(rebasedSet(before?.permissions ?? [], chosen, now?.permissions ?? []))
+  })
   const submission = useSubmission(() => announceDone(role ? WORDS.isChanged(name) : WORDS.isMade(name)))
   const isReady = name.trim() !== '' && chosen.size > 0
   const content = { ...(title.trim() !== '' && { title: title.trim() }), permissions: [...chosen] }
@@ -34,9 +39,9 @@ export function RoleForm({ asRead, held, close }: RoleShown): View {
       h(
         'form',
         { novalidate: true, input: submission.forget, submit: event => event.preventDefault() },
-        h(
-          'fieldset',
-          { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
+        entryFields(
+          submission,
+          role ? WORDS.changeTitle(name) : WORDS.make,
           role === undefined &&
             textInput(WORDS.name, name, setName, {
               hint: WORDS.nameHint,

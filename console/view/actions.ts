@@ -5,6 +5,7 @@ import { get } from '../api.ts'
 import { type Child, part } from '../element.ts'
 import { cancellationTypes } from '../find.ts'
 import { cancellationToReinstate, openReinstatement } from '../knowledge.ts'
+import { readPolicy } from '../large-policies.ts'
 import { desk, productOf } from '../open-desk.ts'
 import type { Cancellation, Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
@@ -44,10 +45,11 @@ const simple = (
 const changes = (policy: Policy): readonly ActionButton[] => {
   const form =
     (name: 'Endorse' | 'Renew' | 'Cancel' | 'ChangeFees' | 'ChangeSchedule'): ActionButton['open'] =>
-    async close => {
-      const [forms, product] = await Promise.all([desk(), productOf(policy)])
+    async (close, isAnew) => {
+      const now = isAnew ? await readPolicy(policy.locator) : policy
+      const [forms, product] = await Promise.all([desk(), productOf(now)])
       if (name === 'Cancel' && cancellationTypes(product).length === 0) throw new Error(DESK.notCancellable)
-      return part(forms[name], { policy, product, close })
+      return part(forms[name], { policy: now, product, close })
     }
   return [
     { text: DESK.endorse, permissions: ['endorsements.write'], open: form('Endorse') },
@@ -63,7 +65,7 @@ const changes = (policy: Policy): readonly ActionButton[] => {
 const reinstate = (policy: Policy): ActionButton => ({
   text: DESK.reinstate,
   permissions: ['reinstatements.write'],
-  open: async close => {
+  open: async (close, isAnew) => {
     const path = `/policies/${encodeURIComponent(policy.locator)}/cancellations`
     const [{ Reinstate, Step }, all] = await Promise.all([desk(), get<Cancellation[]>(path)])
     const cancellation = cancellationToReinstate(all)
@@ -82,6 +84,10 @@ const reinstate = (policy: Policy): ActionButton => ({
         name: open.state === 'draft' ? 'accept' : 'issue',
         close,
       })
-    return part(Reinstate, { policy, cancellation, close })
+    return part(Reinstate, {
+      policy: isAnew ? await readPolicy(policy.locator) : policy,
+      cancellation,
+      close,
+    })
   },
 })

@@ -8,42 +8,41 @@ import { permissions } from '../find.ts'
 import { day, dayOrMoment, moment, money, signedMoney, span, words } from '../format.ts'
 import { desk, productOf } from '../open-desk.ts'
 import { movementOf, outcomeOf } from '../outcomes.ts'
-import { badge, emptyNote, facts, firstRows, loadedSection, section, table } from '../parts.ts'
+import { badge, emptyNote, facts, firstRows, loadedSection, problemNote, section, table } from '../parts.ts'
 import type { Billing, Credits, GracePeriod, Invoice, Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { documentTable } from './documents.ts'
 import type { Known } from './view-input.ts'
 import { VIEW } from './words.ts'
 
-export function billingView(policy: Policy, known: Known, signal: AbortSignal): View {
-  const path = `/policy/${encodeURIComponent(policy.locator)}`
-  return h(
+/** Loads everything before it shows anything, so that no part moves those below it. */
+export const billingView = (policy: Policy, known: Known, signal: AbortSignal): View =>
+  h(
     'div',
-    {},
-    loadedSection(VIEW.loads.gracePeriods, async () => {
-      if (!(await permissions()).has('lapses.read')) return undefined
-      return gracePeriods(await get<GracePeriod[]>(`${path}/gracePeriods`, signal), policy)
-    }),
+    { class: 'billing' },
     loadedSection(VIEW.loads.invoices, async () => {
-      const billing = await get<Billing>(`${path}/checkInvoices`, signal)
+      const [periods, billing, credits] = await Promise.all([
+        gracePeriodsOf(policy, signal).catch((failure: unknown) => problemNote(failure)),
+        billingOf(policy.locator, signal),
+        creditsOf(policy, signal).catch((failure: unknown) => problemNote(failure)),
+      ])
       return [
+        periods,
         section(VIEW.invoices, invoices(billing, policy, known)),
         section(VIEW.planned, planned(billing)),
+        section(VIEW.creditOfThePolicyholder, credits),
       ]
     }),
-    section(
-      VIEW.creditOfThePolicyholder,
-      loadedSection(VIEW.loads.credits, async () =>
-        creditView(
-          await get<Credits>(
-            `/policyholder/${encodeURIComponent(policy.policyholderLocator)}/credits`,
-            signal,
-          ),
-        ),
-      ),
-    ),
   )
+
+async function gracePeriodsOf(policy: Policy, signal: AbortSignal): Promise<Child> {
+  if (!(await permissions()).has('lapses.read')) return undefined
+  const path = `/policy/${encodeURIComponent(policy.locator)}/gracePeriods`
+  return gracePeriods(await get<GracePeriod[]>(path, signal), policy)
 }
+
+const creditsOf = async ({ policyholderLocator }: Policy, signal: AbortSignal): Promise<Child> =>
+  creditView(await get<Credits>(`/policyholder/${encodeURIComponent(policyholderLocator)}/credits`, signal))
 
 const gracePeriods = (periods: readonly GracePeriod[], { modifications }: Policy): Child =>
   periods.length > 0 &&
@@ -107,11 +106,24 @@ const isReversible = ({ reversedTimestamp, source }: Invoice['payments'][number]
 const payButton = (invoice: Invoice, policy: Policy): ActionButton => ({
   text: isNegative(invoice.outstandingAmount ?? invoice.totalDue) ? DESK.payOut : DESK.takePayment,
   permissions: ['invoices.pay'],
-  open: async close => {
-    const [{ Pay }, product] = await Promise.all([desk(), productOf(policy)])
-    return part(Pay, { invoice, product, close })
+  open: async (close, isAnew) => {
+    const [{ Pay }, product, now] = await Promise.all([
+      desk(),
+      productOf(policy),
+      isAnew ? invoiceNow(invoice, policy) : invoice,
+    ])
+    return part(Pay, { invoice: now, product, close })
   },
 })
+
+const billingOf = (policyLocator: string, signal?: AbortSignal): Promise<Billing> =>
+  get<Billing>(`/policy/${encodeURIComponent(policyLocator)}/checkInvoices`, signal)
+
+/** Reads the invoice again. */
+async function invoiceNow(invoice: Invoice, { locator }: Policy): Promise<Invoice> {
+  const { invoices } = await billingOf(locator)
+  return invoices.find(one => one.locator === invoice.locator) ?? invoice
+}
 
 const reverseButton = (payment: Invoice['payments'][number]): ActionButton => ({
   text: DESK.reverse,

@@ -134,7 +134,14 @@ function header(policy: Policy, { names, held }: Known, signal: AbortSignal): Vi
           money(premiumOfTerm(history, history.steps.length - 1, term), currency),
         ),
       ),
-      tile(VIEW.outstanding, money(sum(outstanding.map(one => one.outstandingAmount)), currency)),
+      tile(
+        VIEW.outstanding,
+        h(
+          'a',
+          { href: `#/policy/${encodeURIComponent(policy.locator)}/billing` },
+          money(sum(outstanding.map(one => one.outstandingAmount)), currency),
+        ),
+      ),
       tile(
         VIEW.payment,
         policy.paymentScheduleName

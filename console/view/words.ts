@@ -4,9 +4,7 @@ import { plural } from '../words.ts'
 export const VIEW = {
   /** What is being loaded, for screen readers. */
   loads: {
-    gracePeriods: 'grace periods',
     invoices: 'invoices',
-    credits: 'credits',
     events: 'events',
     deliveries: 'deliveries',
     quotes: 'quotes',

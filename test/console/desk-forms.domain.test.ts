@@ -10,8 +10,10 @@ import {
   perilRequest,
 } from '../../console/desk/peril-form.ts'
 import { faultsOf } from '../../console/desk/places.ts'
+import { rebasedExposure, rebasedFilled } from '../../console/desk/rebase.ts'
 import { changes, type Filled, filledFrom, NOTHING, newRecordFields } from '../../console/desk/values.ts'
 import { cancellationToReinstate, openReinstatement } from '../../console/knowledge.ts'
+import { rebasedSet } from '../../console/reloading.ts'
 import type { Cancellation, Field, PerilSegment, Policy } from '../../console/wire.ts'
 
 const field = (name: string, more: Partial<Field> = {}): Field => ({
@@ -101,6 +103,72 @@ describe('The request of a form', () => {
       removeDeductible: true,
       indemnityPerItem: 'unlimited',
     })
+  })
+})
+
+describe('A form whose record is read again', () => {
+  const before: Filled = {
+    values: { km: ['12000'], phone: ['1'], use: ['private'] },
+    groups: {
+      drivers: [
+        { locator: 'g1', values: { name: ['Ida'], age: ['40'] } },
+        { locator: 'g2', values: {} },
+      ],
+    },
+  }
+
+  test('shows what others changed, with the entries of the user', () => {
+    const entered: Filled = {
+      values: { ...before.values, km: ['30000'], use: [] },
+      groups: {
+        drivers: [{ locator: 'g1', values: { name: ['Ida'], age: ['41'] } }, { values: { name: ['New'] } }],
+      },
+    }
+    const now: Filled = {
+      values: { km: ['15000'], phone: ['2'], use: ['private'] },
+      groups: {
+        drivers: [
+          { locator: 'g1', values: { name: ['Ada'], age: ['40'] } },
+          { locator: 'g2', values: {} },
+          { locator: 'g3', values: { name: ['Theirs'] } },
+        ],
+      },
+    }
+    expect(rebasedFilled(before, entered, now)).toEqual({
+      values: { km: ['30000'], phone: ['2'], use: [] },
+      groups: {
+        drivers: [
+          { locator: 'g1', values: { name: ['Ada'], age: ['41'] } },
+          { locator: 'g3', values: { name: ['Theirs'] } },
+          { values: { name: ['New'] } },
+        ],
+      },
+    })
+  })
+
+  test('shows the present perils of an exposure, without the end of one that is gone', () => {
+    const peril = (deductible: string) => ({ filled: NOTHING, amounts: { deductible } })
+    const form = (perils: Record<string, ReturnType<typeof peril>>, endedPerils: string[] = []) => ({
+      filled: NOTHING,
+      perils,
+      endedPerils,
+      addedPerils: {},
+    })
+    expect(
+      rebasedExposure(
+        form({ glass: peril('0'), theft: peril('150'), fire: peril('10') }),
+        form({ glass: peril('50'), theft: peril('150'), fire: peril('10') }, ['fire', 'glass']),
+        form({ glass: peril('20'), theft: peril('300') }),
+      ),
+    ).toEqual(form({ glass: peril('50'), theft: peril('300') }, ['glass']))
+  })
+
+  test('has the permissions that others gave, and those that the user chose', () => {
+    expect([...rebasedSet(['read', 'write'], new Set(['read', 'pay']), ['read', 'write', 'list'])]).toEqual([
+      'read',
+      'list',
+      'pay',
+    ])
   })
 })
 
