@@ -121,16 +121,38 @@ describe.skipIf(!BROWSER)('The desk after rejections', () => {
     await desk.dialog.waitFor({ state: 'detached' })
   })
 
-  test('a decision on a quote that others have discarded keeps its note until the page is left', async () => {
+  test('the note of a decision that conflicts outlasts the reload, but not the dialog that the user closes', async () => {
     const { locator } = await admin.call<Locator>('POST', '/policy', {
       ...quoteBody(REFERRED),
       finalize: true,
     })
     const { locator: quote } = await desk.quoteOf(locator)
+    const note = page.getByLabel('Note')
+    const openDecision = async (): Promise<void> => {
+      const details = page.getByRole('button', { name: /Details of quote/ })
+      if ((await details.getAttribute('aria-expanded')) === 'false') await details.click()
+      await desk.open('Decide')
+    }
     await desk.go(`/policy/${locator}/quotes`)
-    await page.getByRole('button', { name: /Details of quote/ }).click()
-    await desk.open('Decide')
-    await page.getByLabel('Note').fill('Spoke to the insurer.')
+    await openDecision()
+    await note.fill('Spoke to the insurer.')
+    await page.route('**/underwriting', route =>
+      route.fulfill({ status: 409, json: { message: 'Changed.' } }),
+    )
+    await desk.press('Confirm')
+    await button('Reload').click()
+    await desk.dialog.waitFor({ state: 'detached' })
+    await settled(page)
+    await openDecision()
+    expect(await note.inputValue()).toBe('Spoke to the insurer.')
+    await page.unrouteAll()
+    await note.fill('')
+    await desk.press('Close')
+    await desk.press('Close')
+    await openDecision()
+    expect(await note.inputValue()).toBe('')
+    await note.fill('Once more.')
+    // Others discard the quote: the reload shows it, and there is nothing to decide any more.
     await admin.call('PATCH', `/quotes/${quote}/discard`)
     await desk.press('Confirm')
     await button('Reload').click()
