@@ -99,11 +99,7 @@ function modificationDetail(policy: Policy, one: Modification, names: ReadonlyMa
   return h(
     'div',
     {},
-    underwriting &&
-      facts([
-        [VIEW.underwriting, badge(underwriting.decision)],
-        [VIEW.notes, underwriting.notes.join(' ') || VIEW.noUnderwritingNotes],
-      ]),
+    underwritingFacts(underwriting),
     changes.length === 0
       ? emptyNote(VIEW.changedNoPeril)
       : firstRows(
@@ -129,6 +125,13 @@ function modificationDetail(policy: Policy, one: Modification, names: ReadonlyMa
         ),
   )
 }
+
+const underwritingFacts = (result: Modification['automatedUnderwritingResult']): Child =>
+  result &&
+  facts([
+    [VIEW.underwriting, badge(result.decision)],
+    [VIEW.notes, result.notes.join(' ') || VIEW.noUnderwritingNotes],
+  ])
 
 /** More changed perils of a transaction are only counted. */
 const MOST_CHANGES = 500
@@ -231,17 +234,33 @@ const requestTable = (
         one => [
           one.prepared && requestSteps(one.prepared, locator, held),
           loadedSection(VIEW.loads.price, async () => {
-            const price = await get<PriceChange>(`${one.path}/price`, signal)
-            return facts([
+            const [price, underwriting] = await Promise.all([
+              get<PriceChange>(`${one.path}/price`, signal),
+              isUnderwritten(one) ? underwritingOf(one, signal) : undefined,
+            ])
+            const change = facts([
               [VIEW.premium, signedMoney(price.grossPremiumChange ?? price.premiumChange, currency)],
               [VIEW.taxes, signedMoney(price.grossTaxesChange, currency)],
               [VIEW.fees, signedMoney(price.grossFeesChange, currency)],
               [VIEW.changeOfTheTotal, signedMoney(price.totalChange, price.newTotalCurrency)],
               [VIEW.newTotal, money(price.newTotal, price.newTotalCurrency)],
             ])
+            return [underwritingFacts(underwriting), change]
           }),
         ],
       )
+
+const isUnderwritten = ({ prepared }: TransactionRequest): boolean =>
+  prepared?.kind === 'endorsement' || prepared?.kind === 'renewal'
+
+/** The decision with its notes, for the person who decides. Undefined if it cannot be read. */
+const underwritingOf = (
+  { path }: TransactionRequest,
+  signal: AbortSignal,
+): Promise<Modification['automatedUnderwritingResult']> =>
+  get<Modification['automatedUnderwritingResult']>(`${path}/automatedUnderwritingResult`, signal).catch(
+    () => undefined,
+  )
 
 const requestSteps = (prepared: Prepared, policyLocator: string, held: ReadonlySet<string>): Child =>
   loadedSection(VIEW.loads.whatCanBeDone, async () => {

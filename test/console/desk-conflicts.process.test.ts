@@ -191,6 +191,12 @@ describe.skipIf(!BROWSER)('The desk after rejections', () => {
         await desk.said(new RegExp(`${done}\\.$`))
         await settled(page)
       }
+      await page
+        .getByRole('button', { name: new RegExp(`Details of ${name}`, 'i') })
+        .first()
+        .click()
+      // The underwriter sees why it was referred.
+      await page.locator('.detail .facts').getByText('A previous insurer has cancelled').waitFor()
       await step('Decide', 'decided', async () => {
         await page.getByLabel('Note').fill('Seen.')
       })
