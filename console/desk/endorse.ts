@@ -15,17 +15,11 @@ import type { Scope } from './constraints.ts'
 import { type Added, AddedExposures, exposureRequest } from './exposures.ts'
 import { Fields } from './fields.ts'
 import { beginOf, checkInput, dayInput, dayOf, type Option, selectInput } from './inputs.ts'
-import {
-  type ExposureForm,
-  exposureChanges,
-  type InsuredExposure,
-  InsuredFields,
-  insuredExposures,
-} from './insured.ts'
+import { exposureChanges, type InsuredExposure, InsuredFields, insuredExposures } from './insured.ts'
 import { useUploads } from './media.ts'
 import type { Faults } from './places.ts'
 import { differenceTable, usePreview } from './preview.ts'
-import { rebasedExposure, rebasedFilled } from './rebase.ts'
+import { type ExposureForm, rebasedExposure, rebasedFilled } from './rebase.ts'
 import { announceDone, useSubmission } from './submission.ts'
 import { policyPath, previewedRequest, TransactionForm, type TransactionProps } from './transactions.ts'
 import { changes as changesOf, type Filled, filledFrom } from './values.ts'

@@ -12,19 +12,13 @@ import { checkInput } from './inputs.ts'
 import { type PerilForm, type PerilKind, perilChanges, perilForm, perilRequest } from './peril-form.ts'
 import { ChosenPerils, PerilFields } from './perils.ts'
 import type { Faults } from './places.ts'
+import type { ExposureForm } from './rebase.ts'
 import { changes, type Filled, filledFrom } from './values.ts'
 import { FORMS } from './words.ts'
 
 type ExposureKind = ProductDetail['exposures'][number]
 
 type InsuredPeril = { readonly peril: Peril; readonly kind: PerilKind }
-
-export type ExposureForm = {
-  readonly filled: Filled
-  readonly perils: Readonly<Record<string, PerilForm>>
-  readonly endedPerils: readonly string[]
-  readonly addedPerils: Readonly<Record<string, PerilForm>>
-}
 
 export type InsuredExposure = {
   readonly exposure: Exposure

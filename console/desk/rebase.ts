@@ -1,9 +1,15 @@
 // The form of a record that was read again: the present values, with the entries of the user.
 import type { Values } from '../field-values.ts'
-import { rebased } from '../reloading.ts'
-import type { ExposureForm } from './insured.ts'
+import { rebased } from '../rebase.ts'
 import type { AmountName, PerilForm } from './peril-form.ts'
 import type { Filled, Group } from './values.ts'
+
+export type ExposureForm = {
+  readonly filled: Filled
+  readonly perils: Readonly<Record<string, PerilForm>>
+  readonly endedPerils: readonly string[]
+  readonly addedPerils: Readonly<Record<string, PerilForm>>
+}
 
 /** Returns the present values with those that the user has changed. A group that others have removed is left out. */
 export function rebasedFilled(before: Filled, entered: Filled, now: Filled): Filled {

@@ -13,7 +13,7 @@ import { faultsOf } from '../../console/desk/places.ts'
 import { rebasedExposure, rebasedFilled } from '../../console/desk/rebase.ts'
 import { changes, type Filled, filledFrom, NOTHING, newRecordFields } from '../../console/desk/values.ts'
 import { cancellationToReinstate, openReinstatement } from '../../console/knowledge.ts'
-import { rebasedSet } from '../../console/reloading.ts'
+import { rebasedSet } from '../../console/rebase.ts'
 import type { Cancellation, Field, PerilSegment, Policy } from '../../console/wire.ts'
 
 const field = (name: string, more: Partial<Field> = {}): Field => ({
