@@ -52,7 +52,8 @@ const unknownTokenRefusal = () =>
 
 /**
  * Finds the account of a long-lived token, with the permissions that both the token and the account have now. Throws 401 for a
- * token that is unknown or has expired, or whose account was deleted or disabled. Tokens of a locked account work: otherwise
+ * token that is unknown or has expired, or whose account was deleted or disabled. This isolate may not know of it for 5 s, so the
+ * home shard checks the token with each batch, too. Tokens of a locked account work: otherwise
  * guessing passwords could stop a program that uses a token.
  */
 async function withAuthToken({ calls, now, request }: Exchange, env: Env, token: string): Promise<SignedIn> {
@@ -69,7 +70,8 @@ async function withAuthToken({ calls, now, request }: Exchange, env: Env, token:
       : findAdministrationToken(controlDatabase(env, calls), token),
   )
   if (!found || found.expiresAt <= now) throw unknownTokenRefusal()
-  const { permissions, accountPermissions, expiresAt, ...account } = found
+  const { permissions, accountPermissions, expiresAt, tokenLocator, ...account } = found
+  if (tokenLocator) calls.token = { tokenLocator }
   const ofAccount = permissionsHeld({
     accountType: account.accountType,
     ...(accountPermissions && { permissions: accountPermissions }),

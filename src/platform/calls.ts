@@ -37,11 +37,14 @@ export type Calls = {
   hasChanged?: boolean
   /** Called with the number of rows read, before the rows are used (platform/seats.ts). */
   heavy?: { read(rows: number): Promise<void> }
-  /** The access token of the request. The tenant's databases reject it once it is revoked (tenancy/fence.ts). */
-  token?: AccessToken | undefined
+  /** The token of the request. The tenant's databases reject it once it has ended (tenancy/fence.ts). */
+  token?: AccessToken | LongLivedToken | undefined
 }
 
 export type AccessToken = { readonly accountLocator: string; readonly epoch: number }
+
+/** A long-lived token of an account of the tenant, by the locator of its row. */
+export type LongLivedToken = { readonly tokenLocator: string }
 
 type Figure = Exclude<
   keyof Calls,

@@ -16,8 +16,6 @@ export type Caller = {
   readonly permissions?: readonly string[]
   /** Expiry of a long-lived token, in real time. Absent after a sign-in with a password. */
   readonly tokenExpiresAt?: Instant
-  /** The row of a long-lived token of an account of the tenant. Changes of accounts require that it still exists. */
-  readonly tokenLocator?: Uuid
   /** Whether a software agent calls for the account, through `/mcp`. Audit entries record it. */
   readonly isAgent?: boolean
   /** Tenants of an administration account's long-lived token (access/rights.ts, `requireTenant`). */

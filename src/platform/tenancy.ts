@@ -279,6 +279,7 @@ export function shardDatabase(env: Env, tenant: Tenant, shard: number, calls: Ca
   const { client, binding } = shardClient(env, tenant, shard)
   return openDatabase(client, calls, binding, {
     tenant,
+    hasAccounts: shard === HOME_SHARD,
     resolveMismatch: row => resolveFenceMismatch(env, tenant, shard, row, calls),
   })
 }
@@ -313,7 +314,7 @@ export function requireServed({ name, suspension }: Pick<Tenant, 'name' | 'suspe
 }
 
 /**
- * Resolves a fence that differs from what this isolate expects. Rejects a revoked token; otherwise the control database decides.
+ * Resolves a fence that differs from what this isolate expects. Rejects a token that has ended; otherwise the control database decides.
  * Sets the fence of a tenant's database that has none, and rejects anything else.
  */
 async function resolveFenceMismatch(

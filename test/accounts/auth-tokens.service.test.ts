@@ -5,9 +5,13 @@ import type { AccountResponse, AuthTokenResponse } from '../../src/access/contra
 import { MOST_REVOCATIONS } from '../../src/access/revocation.ts'
 import { accountRoutes } from '../../src/access/routes.ts'
 import { newAuthToken } from '../../src/access/tokens.ts'
+import { integrationRoutes } from '../../src/extension/integrations/routes.ts'
 import { newUuid } from '../../src/kernel/locators.ts'
 import { withoutAuthTokens } from '../../src/platform/outbound/masking.ts'
 import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
+import { secretRoutes } from '../../src/reference/secrets/routes.ts'
+import { webhookRoutes } from '../../src/servicing/events/webhooks/routes.ts'
+import { policyholderRoutes } from '../../src/servicing/policyholders/routes.ts'
 import { mounted } from '../platform/http/mounted.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
@@ -397,37 +401,57 @@ describe('ending tokens', () => {
     ['disabling its account', 'PATCH', '/account/v1/accounts/LOCATOR/disable'],
     ['deleting its account', 'DELETE', '/account/v1/accounts/LOCATOR'],
   ])(
-    'rejects changes of accounts and tokens after %s, even in an isolate that still trusts the token',
+    'rejects every write after %s, even in an isolate that still trusts the token',
     async (_, method, path) => {
-      const call = mounted(accountRoutes)
+      const call = mounted([
+        ...accountRoutes,
+        ...webhookRoutes,
+        ...secretRoutes,
+        ...integrationRoutes,
+        ...policyholderRoutes,
+      ])
       const username = `owner-${next()}`
       const locator = await people.add(username, 'account.tenant.admin')
-      const body = wanted({ name: 'stolen', permissions: ['users.*'] })
+      const permissions = ['users.*', 'webhooks.*', 'secrets.*', 'integrations.*', 'policyholders.*']
+      const body = wanted({ name: 'stolen', permissions })
       const authorization = (await make(body, await people.token(username))).body
       const send = async (to: string, sent: object) => {
         const headers = { authorization, 'content-type': 'application/json' }
         const { status, text } = await call('POST', to, { headers, body: JSON.stringify(sent) })
         return [status, text.includes('unauthenticated')]
       }
-      const addRobot = (name: string) =>
-        send('/account/v1/account', { username: name, name, email: 'r@example.com', type: 'service' })
-      const addToken = () =>
-        send('/auth/users/tokens', wanted({ permissions: ['users.read'], expiresAt: inDays(1) }))
-      expect(await addRobot(`before-${username}`)).toEqual([200, false])
+      const tenantLocator = people.tenant.locator
+      const integration = { apiVersion: '3', url: 'https://rater.example.com/', type: 'external_rater' }
+      const writeAll = async (name: string) => ({
+        account: await send('/account/v1/account', {
+          username: `${name}-${username}`,
+          name,
+          email: 'r@example.com',
+          type: 'service',
+        }),
+        token: await send(
+          '/auth/users/tokens',
+          wanted({ permissions: ['users.read'], expiresAt: inDays(1) }),
+        ),
+        webhook: await send(`/event/${tenantLocator}/webhooks`, {
+          name: `${name}-${username}`,
+          enabled: true,
+          endpoint: { url: 'https://hooks.example.com/' },
+          eventTypes: ['policy.issue'],
+        }),
+        secret: await send(`/resource/${tenantLocator}/secrets`, {
+          name: `${name}-${username}`,
+          staticName: `${name}_${next()}`,
+          secret: { key: 'chalk' },
+        }),
+        integration: await send('/integrations', { ...integration, name: `${name}-${username}` }),
+        policyholder: await send('/policyholder/create', { values: {} }),
+      })
+      const kinds = ['account', 'token', 'webhook', 'secret', 'integration', 'policyholder']
+      const each = (outcome: [number, boolean]) => Object.fromEntries(kinds.map(kind => [kind, outcome]))
+      expect(await writeAll('before')).toEqual(each([200, false]))
       await callOk(method, path.replace('LOCATOR', locator), { token: boss })
-      expect(await addRobot(`after-${username}`)).toEqual([401, true])
-      // 409 where the account itself is closed, which is found first.
-      expect([401, 409]).toContain((await addToken())[0])
-      const robots = await people.database
-        .prepare(`select username from account where username like '%-' || ?`)
-        .bind(username)
-        .all()
-      expect(robots.results).toEqual([{ username: `before-${username}` }])
-      const tokens = await people.database
-        .prepare('select name from auth_token where account_locator = ? and name <> ?')
-        .bind(locator, body.name)
-        .all()
-      expect(tokens.results).toEqual([])
+      expect(await writeAll('after')).toEqual(each([401, true]))
     },
   )
 

@@ -92,6 +92,27 @@ const refusedIn = async (shard: number): Promise<number | null> =>
     .bind(accountOf(token))
     .first<number>('epoch')
 
+describe('a long-lived token that was deleted', () => {
+  it('is rejected immediately by the database that has the tokens, and by the others after 5 s', async () => {
+    const body = {
+      name: `pipeline-${Math.random()}`,
+      expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+      permissions: ['policyholders.*', 'users.*'],
+      tenants: [motor.tenantName],
+    }
+    const lasting = await callOk<string>('POST', '/auth/users/tokens', { token: admin, body })
+    const readOf = (shard: number) => elsewhere('GET', readsOf(shard), undefined, lasting)
+    expect([await readOf(0), await readOf(1)]).toEqual([200, 200])
+    expect(roundTrips(await callApi('GET', readsOf(0), { token: lasting }))).toMatchObject({ d1: 2 })
+    expect(roundTrips(await callApi('GET', readsOf(0), { token: lasting }))).toMatchObject({ d1: 1 })
+    const path = `/auth/users/tokens/${lasting}`
+    expect((await callApi('DELETE', path, { token: lasting })).status).toBe(200)
+    expect([await readOf(0), await readOf(1)]).toEqual([401, 200])
+    elapse(5_100)
+    expect([await readOf(0), await readOf(1)]).toEqual([401, 401])
+  })
+})
+
 describe('a revoked access token', () => {
   it('is rejected by each database immediately, in every isolate, and after 5 s without a database', async () => {
     const request = { ...plainYear().request.policy, policyholderLocator: holders[1] }

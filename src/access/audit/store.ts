@@ -1,17 +1,10 @@
 // Audit trails. A tenant's trail is in each of its shards, that of administration accounts in the control database.
 import { eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { tokenRevoked } from '../../kernel/errors.ts'
-import { derivedUuid, newUuid, type Uuid } from '../../kernel/locators.ts'
+import { derivedUuid, newUuid } from '../../kernel/locators.ts'
 import { now } from '../../kernel/time.ts'
 import { noCalls } from '../../platform/calls.ts'
-import {
-  type AnswerBySubject,
-  type Commit,
-  commit,
-  GuardTripped,
-  type JsonAnswer,
-} from '../../platform/commit.ts'
+import { type AnswerBySubject, type Commit, commit, type JsonAnswer } from '../../platform/commit.ts'
 import type { Caller, RequestContext } from '../../platform/context.ts'
 import { putRows } from '../../platform/database/rows.ts'
 import type { Database, Query } from '../../platform/database.ts'
@@ -27,7 +20,7 @@ import {
   type Tenant,
   tenantNow,
 } from '../../platform/tenancy.ts'
-import { accounts, audits, authTokens } from '../tables.ts'
+import { audits } from '../tables.ts'
 import type { AuditAction } from './actions.ts'
 import type { AuditQuery } from './contract.ts'
 
@@ -70,38 +63,18 @@ type AuditedCommit = Omit<Commit, 'shard' | 'subject'> & {
   readonly subject?: string
 }
 
-/**
- * Commits a change of the home shard with its audit entry. Throws the errors of `commit`, and 401 if the caller's long-lived token has ended:
- * isolates trust it for some seconds, and nothing that lasts may be made with it in that time.
- */
-export async function commitAudited(
+/** Commits a change of the home shard with its audit entry. Throws the errors of `commit`. */
+export const commitAudited = (
   context: RequestContext,
   database: Database,
-  { audit, facts, guards, ...write }: AuditedCommit,
-): Promise<JsonAnswer | AnswerBySubject> {
-  const { tokenLocator } = context.caller
-  const isValid = tokenLocator && isTokenValid(tokenLocator)
-  try {
-    return await commit(context, database, {
-      shard: HOME_SHARD,
-      subject: audit.subject,
-      ...write,
-      guards: [...guards, ...(isValid ? [{ name: 'guard_account' as const, holds: isValid }] : [])],
-      facts: [...facts, ...auditRows(database, context, HOME_SHARD, [audit])],
-    })
-  } catch (problem) {
-    if (!isValid || !(problem instanceof GuardTripped)) throw problem
-    const [[row]] = await database.batch([
-      database.build.all<{ holds: number }>(sql`select ${isValid} as holds`),
-    ])
-    throw row?.holds === 1 ? problem : tokenRevoked()
-  }
-}
-
-/** Whether the long-lived token exists and its account is open. */
-const isTokenValid = (locator: Uuid): SQL =>
-  sql`exists (select 1 from ${authTokens} join ${accounts} on ${accounts.locator} = ${authTokens.accountLocator}
-    where ${authTokens.locator} = ${locator} and ${accounts.disabledAt} is null and ${accounts.deletedAt} is null)`
+  { audit, facts, ...write }: AuditedCommit,
+): Promise<JsonAnswer | AnswerBySubject> =>
+  commit(context, database, {
+    shard: HOME_SHARD,
+    subject: audit.subject,
+    ...write,
+    facts: [...facts, ...auditRows(database, context, HOME_SHARD, [audit])],
+  })
 
 /** Returns the conditions of a filter: `startTimestamp` is included, `endTimestamp` is not, all other values must be equal. */
 export function auditConditions(

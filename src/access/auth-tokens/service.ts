@@ -240,6 +240,10 @@ export async function deleteToken(
     const match = tokenMatches(authTokens, account.locator, tokenOrName)
     const [[row]] = await database.batch([database.build.select().from(authTokens).where(match)])
     if (!row) throw noSuchToken(account.username, tokenOrName)
+    // As in `revocationWrites`: without it, the outcome of the commit can still be looked up.
+    const { token } = context.calls
+    if (token && 'tokenLocator' in token && token.tokenLocator === row.locator)
+      context.calls.token = undefined
     await commitAudited(context, database, {
       guards: [{ name: 'guard_account', holds: sql`exists (select 1 from ${authTokens} where ${match})` }],
       facts: [database.build.delete(authTokens).where(match)],

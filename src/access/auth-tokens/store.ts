@@ -19,7 +19,7 @@ export type FoundToken = {
   /** Only for tokens of administration accounts. */
   readonly tenants?: readonly string[]
   readonly expiresAt: number
-  /** Absent for a token of an administration account, which cannot change accounts. */
+  /** Absent for a token of an administration account, which the tenant's databases do not have. */
   readonly tokenLocator?: Uuid
 }
 

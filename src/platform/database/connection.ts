@@ -2,6 +2,7 @@
 // that the caller expects.
 import { type Calls, noteBookmark } from '../calls.ts'
 import {
+  type CheckedToken,
   type Fence,
   type FencedTenant,
   type FenceRow,
@@ -9,6 +10,7 @@ import {
   isFenceTripped,
   matchesFence,
   readFence,
+  tokenFor,
 } from '../tenancy/fence.ts'
 
 export type SqlText = { readonly sql: string; readonly params: readonly unknown[] }
@@ -56,15 +58,16 @@ function sessionOf(client: D1Database, calls: Calls, binding: string | undefined
 /** Sends until the fence is as the caller expects, or until `resolveMismatch` throws the error for the caller. */
 async function sendFenced(
   send: Send,
-  { tenant, resolveMismatch }: Fence,
+  fence: Fence,
   statements: readonly SqlText[],
   calls: Calls,
 ): Promise<D1Result[]> {
+  const token = tokenFor(fence, calls)
   const attempt = statements.every(isReading) ? readFenced : writeFenced
   for (;;) {
-    const outcome = await attempt(send, tenant, statements, calls)
+    const outcome = await attempt(send, fence.tenant, statements, token)
     if ('results' in outcome) return outcome.results
-    await resolveMismatch(outcome.row)
+    await fence.resolveMismatch(outcome.row)
   }
 }
 
@@ -73,16 +76,16 @@ type Attempt = (
   send: Send,
   tenant: FencedTenant,
   statements: readonly SqlText[],
-  calls: Calls,
+  token: CheckedToken,
 ) => Promise<{ results: D1Result[] } | { row: FenceRow | undefined }>
 
-const readFenced: Attempt = async (send, tenant, statements, { token }) => {
+const readFenced: Attempt = async (send, tenant, statements, token) => {
   const [read, ...results] = await send([readFence(token), ...statements])
   const [row] = read!.results as FenceRow[]
   return matchesFence(row, tenant) ? { results } : { row }
 }
 
-const writeFenced: Attempt = async (send, tenant, statements, { token }) => {
+const writeFenced: Attempt = async (send, tenant, statements, token) => {
   try {
     const [, ...results] = await send([guardFence(tenant, token), ...statements])
     return { results }

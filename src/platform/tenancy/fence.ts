@@ -1,8 +1,9 @@
 // One row in a tenant's database names the tenant that it serves, and whether it is serving. Batches that read also read it;
 // batches that write use it as a guard. Isolates, objects and runs with an outdated tenant (suspended, moved, restored, recreated)
 // can therefore neither read nor write the wrong database. This needs no additional round trip. The accounts whose access tokens
-// were revoked recently are in a table of the same database. The same statement checks them for the token of the request.
-import type { AccessToken } from '../calls.ts'
+// were revoked recently are in a table of the same database. The same statement checks them for the token of the request. In the
+// database that has the tenant's accounts, it checks a long-lived token by its row.
+import type { AccessToken, Calls, LongLivedToken } from '../calls.ts'
 import type { FenceState } from '../tables.ts'
 
 /** The tenant as a caller knows it when it opens the database. */
@@ -19,7 +20,7 @@ export type FenceRow = {
   readonly state: FenceState
   readonly token_epoch: number
   readonly restores: number
-  /** 1 when the request's token was revoked. */
+  /** 1 when the request's token has ended. */
   readonly is_revoked: number
 }
 
@@ -28,6 +29,8 @@ export type FenceStatement = { readonly sql: string; readonly params: readonly (
 /** The fence of one database, for one caller. */
 export type Fence = {
   readonly tenant: FencedTenant
+  /** Whether the database has the tenant's accounts and long-lived tokens. Only the home shard does. */
+  readonly hasAccounts: boolean
   /**
    * Called when the database does not match what the caller expects. `row` is undefined without a fence. Resolves if the batch may
    * be sent once more; otherwise throws the error for the caller.
@@ -35,30 +38,51 @@ export type Fence = {
   readonly resolveMismatch: (row: FenceRow | undefined) => Promise<void>
 }
 
-/** False for background work, which has no token. */
-const IS_REVOKED = 'exists (select 1 from revoked_account where account_locator = ? and epoch > ?)'
+/** The token of a request that the database can check. Undefined for background work, which has no token. */
+export type CheckedToken = AccessToken | LongLivedToken | undefined
 
-const ofToken = (token: AccessToken | undefined): [string, number] => [
-  token?.accountLocator ?? '',
-  token?.epoch ?? 0,
-]
+/** Returns the request's token, unless only the home shard can check it. */
+export const tokenFor = ({ hasAccounts }: Pick<Fence, 'hasAccounts'>, { token }: Calls): CheckedToken =>
+  token && 'tokenLocator' in token && !hasAccounts ? undefined : token
 
-/** Reads the only row of the fence. `is_revoked` is 1 if the account's tokens were revoked after this one was issued. */
-export const readFence = (token?: AccessToken): FenceStatement => ({
-  sql: `select tenant_locator, generation, state, token_epoch, restores, ${IS_REVOKED} as is_revoked from fence`,
-  params: ofToken(token),
-})
+/**
+ * Whether the token has ended: the account's access tokens were revoked after this one was issued; a long-lived token was deleted,
+ * or its account is disabled or deleted. False without a token.
+ */
+const hasEnded = (token: CheckedToken): FenceStatement =>
+  token && 'tokenLocator' in token
+    ? {
+        sql: `not exists (select 1 from auth_token join account on account.locator = auth_token.account_locator
+          where auth_token.locator = ? and account.disabled_at is null and account.deleted_at is null)`,
+        params: [token.tokenLocator],
+      }
+    : {
+        sql: 'exists (select 1 from revoked_account where account_locator = ? and epoch > ?)',
+        params: [token?.accountLocator ?? '', token?.epoch ?? 0],
+      }
+
+/** Reads the only row of the fence. `is_revoked` is 1 if the token has ended. */
+export function readFence(token?: CheckedToken): FenceStatement {
+  const { sql, params } = hasEnded(token)
+  return {
+    sql: `select tenant_locator, generation, state, token_epoch, restores, ${sql} as is_revoked from fence`,
+    params,
+  }
+}
 
 /** Fails the batch unless the row is as the caller expects: the name of a guard must not be null. */
-export const guardFence = (
+export function guardFence(
   { locator, generation, tokenEpoch, restores = [] }: FencedTenant,
-  token?: AccessToken,
-): FenceStatement => ({
-  sql: `insert into guard (name) select null where not exists (
+  token?: CheckedToken,
+): FenceStatement {
+  const { sql, params } = hasEnded(token)
+  return {
+    sql: `insert into guard (name) select null where not exists (
     select 1 from fence where tenant_locator = ? and generation = ? and state = 'serving' and token_epoch <= ? and restores = ?
-      and not ${IS_REVOKED})`,
-  params: [locator, generation, tokenEpoch, restores.length, ...ofToken(token)],
-})
+      and not ${sql})`,
+    params: [locator, generation, tokenEpoch, restores.length, ...params],
+  }
+}
 
 /** Whether `guardFence` failed the batch. D1 reports only the text of the constraint. */
 export function isFenceTripped(problem: unknown): boolean {

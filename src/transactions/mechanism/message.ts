@@ -1,6 +1,6 @@
 // The message that carries an operation from the Worker to the policy's object.
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
-import type { AccessToken } from '../../platform/calls.ts'
+import type { Calls } from '../../platform/calls.ts'
 import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
 import type { Caller, IdempotencyKey, RequestContext } from '../../platform/context.ts'
 import type { IfMatch } from '../../platform/http/entity-tags.ts'
@@ -21,7 +21,7 @@ export type PolicyMessage = {
   /** As in RequestContext. */
   adds?: boolean
   /** As in Calls. `sendToPolicy` sets it. */
-  token?: AccessToken | undefined
+  token?: Calls['token']
   locator: PolicyLocator
   operation: PolicyOperation
 }
