@@ -119,16 +119,19 @@ export class TemplateError extends Error {
   }
 }
 
-/** Returns the snippet, to be rendered within those of `chain`. Fails for an unknown name, a cycle, or nesting that is too deep. */
+/** Returns the snippet, to be rendered within those of `chain`. Fails for a name that is no text or unknown, a cycle, or nesting that is too deep. */
 export function includedSnippet<Snippet>(
   name: unknown,
   find: ((name: string) => Snippet | undefined) | undefined,
   chain: readonly string[],
   { includeDepth }: Pick<RenderLimits, 'includeDepth'>,
 ): { name: string; snippet: Snippet } {
-  const snippet = typeof name === 'string' ? find?.(name) : undefined
-  const unknown = `There is no snippet '${String(name)}'. Correct its name or add it.`
-  if (typeof name !== 'string' || !snippet) throw new TemplateError('templateFailed', unknown)
+  // A map may have no usable `toString`, so a name that is not text is never converted.
+  if (typeof name !== 'string')
+    throw new TemplateError('templateFailed', 'The name of a snippet must be a text. Correct the expression.')
+  const snippet = find?.(name)
+  const unknown = `There is no snippet '${name}'. Correct its name or add it.`
+  if (!snippet) throw new TemplateError('templateFailed', unknown)
   const circle = `The snippet '${name}' includes itself: ${chain.join(' → ')} → ${name}.`
   if (chain.includes(name)) throw new TemplateError('templateFailed', circle)
   if (chain.length >= includeDepth)

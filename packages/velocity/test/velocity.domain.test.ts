@@ -310,6 +310,22 @@ describe('A hostile Velocity template', () => {
   })
 
   it.each([
+    '#set($m = {})#parse($m)',
+    '#set($m = {"toString": 1})#include($m)',
+    '#set($l = [{}])#parse($l)',
+    '#parse($data.limits)',
+    '#include($data.gone)',
+    '#parse($data.none)',
+  ])('fails if the name of a snippet is no text: %s', source => {
+    expect(failure(source)).toMatchObject({
+      code: 'templateFailed',
+      path: 'letter',
+      line: 1,
+      message: 'The name of a snippet must be a text. Correct the expression.',
+    })
+  })
+
+  it.each([
     '$data.constructor',
     '$data.__proto__',
     '$data.name.constructor',
