@@ -189,7 +189,7 @@ export const FRAME = {
   name: 'Bindery',
   title: (page: string): string => `${page} · Bindery`,
   policy: (locator: string): string => `Policy ${locator}`,
-  search: 'Find policies and policyholders by names, field values or locators',
+  search: 'Find policies and policyholders by names, field values, locators or invoice numbers',
   searchHint: 'Locator, name, number plate …',
   skip: 'Skip to content',
   more: (count: number): string => `And ${count.toLocaleString()} more.`,
@@ -229,7 +229,7 @@ export const HOME = {
   searchTooLong: (most: number): string => `Search for at most ${most} characters.`,
   searchFor: (text: string): string => `Search for “${text}”`,
   nothingFound: (text: string): string =>
-    `Nothing begins with “${text}”. Searched: the searchable fields of policyholders and policies, and locators.`,
+    `Nothing begins with “${text}”. Searched: the searchable fields of policyholders and policies, locators, and complete numbers of invoices.`,
   hasMore: 'Not all matches are shown. Add a word to narrow the search.',
   morePolicies: 'Show more policies',
   noneYet: 'There are no policies yet. Policies that are created with the API appear here.',

@@ -11,6 +11,7 @@ import {
   DEPLOYMENT_LOG,
   IDENTITY_PROVIDERS,
   NOTES,
+  RECORD_LOOKUPS,
   REQUIRED_TENANT_MIGRATION,
   ROLES,
   SHARED_EVENT_ROWS,
@@ -73,6 +74,8 @@ export type Tenant = {
   readonly keepsRoles?: boolean
   /** Whether all its databases have the table of the deployment log (product/tables.ts). */
   readonly keepsDeploymentLog?: boolean
+  /** Whether all its databases have the index of invoices by number (policy/tables/billing.ts). */
+  readonly indexesInvoiceNumbers?: boolean
 }
 
 /**
@@ -262,6 +265,7 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     ...(have(IDENTITY_PROVIDERS) && { keepsProviders: true }),
     ...(have(ROLES) && { keepsRoles: true }),
     ...(have(DEPLOYMENT_LOG) && { keepsDeploymentLog: true }),
+    ...(have(RECORD_LOOKUPS) && { indexesInvoiceNumbers: true }),
   }
 }
 

@@ -176,7 +176,9 @@ describe.skipIf(!BROWSER)('The console', () => {
     await page.keyboard.press('Enter')
     expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
     await page.keyboard.press('/')
-    expect(await focused(page)).toBe('Find policies and policyholders by names, field values or locators')
+    expect(await focused(page)).toBe(
+      'Find policies and policyholders by names, field values, locators or invoice numbers',
+    )
     await page.keyboard.press('Escape')
     expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
 

@@ -22,5 +22,6 @@ export const pluginLogs = sqliteTable(
   table => [
     index('plugin_log_created').on(table.createdAt, table.locator),
     index('plugin_log_at').on(table.at),
+    index('plugin_log_policy').on(table.policyLocator, table.createdAt, table.locator),
   ],
 )

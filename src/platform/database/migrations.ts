@@ -177,7 +177,7 @@ export const SHARED_EVENT_ROWS = '0009_shared_rows_of_events'
 
 /**
  * Migrations after such a move that this code does not require: each addition is used in one place, which responds with 503 until
- * the migration has run. The release that removes the move above also removes these.
+ * the migration has run. Indexes that only make reads cheaper need nothing. The release that removes the move above also removes these.
  */
 export const OPTIONAL_ADDITIONS: readonly string[] = [
   '0008_impact_runs',
@@ -187,6 +187,7 @@ export const OPTIONAL_ADDITIONS: readonly string[] = [
   '0013_identity_providers',
   '0014_roles',
   '0015_deployment_log',
+  '0016_record_lookups',
 ]
 
 /** Databases with it keep a journal (policy/journal/rows.ts) and reports. Earlier transactions are added afterwards. */
@@ -203,6 +204,9 @@ export const ROLES = '0014_roles'
 
 /** Databases with it keep a log of deployments (tenants/deployment/log). */
 export const DEPLOYMENT_LOG = '0015_deployment_log'
+
+/** Databases with it have indexes by which invoices are found by number, and logs and schedules by policy. All else works without. */
+export const RECORD_LOOKUPS = '0016_record_lookups'
 
 /** The newest migration that tenant databases must have for this code, from drizzle-kit's journal. */
 export const REQUIRED_TENANT_MIGRATION: string = journal.entries.findLast(

@@ -52,6 +52,7 @@ export const invoices = foundPolicyTable(
     isRefund: integer({ mode: 'boolean' }),
   },
   { index: 'invoice_owed', by: 'dueAt', where: OPEN_WORK.owedInvoice },
+  { index: 'invoice_number', by: 'displayId' },
 )
 
 /** The condition for payments that made or used credit. An index has it, so queries must repeat it. */

@@ -43,19 +43,19 @@ export const policyTable = <N extends string, C extends Columns>(name: N, column
 export const foundPolicyTable = <N extends string, C extends Columns>(
   name: N,
   columns: C,
-  open?: OpenIndex<C>,
+  ...indexes: readonly LookupIndex<C>[]
 ) =>
   sqliteTable(name, { ...ofPolicy, ...columns }, table => [
     keyOf(table),
     olderLocators(name, table),
-    ...(open ? [openIndex(open, table as never)] : []),
+    ...indexes.map(one => lookupIndex(one, table as never)),
   ])
 
-/** An index, by a time, of the records that wait for someone. Without `where`, of all records. */
-type OpenIndex<C> = { readonly index: string; readonly by: keyof C; readonly where?: SQL }
+/** An index by a column and then the locator. With `where`, only of the records that wait for someone. */
+type LookupIndex<C> = { readonly index: string; readonly by: keyof C; readonly where?: SQL }
 
-function openIndex<C>(
-  { index: name, by, where }: OpenIndex<C>,
+function lookupIndex<C>(
+  { index: name, by, where }: LookupIndex<C>,
   table: Keyed & Record<keyof C, SQLiteColumn>,
 ) {
   const made = index(name).on(table[by], table.locator)

@@ -14,7 +14,7 @@ export const SearchQuery = z.object({
     .min(1)
     .max(200)
     .describe(
-      'A locator, or up to five words. Each is the beginning of a value of a searchable field. More than five words are the beginning of one value. Letter case is ignored.',
+      'A locator, the `displayId` of an invoice, or up to five words. Each is the beginning of a value of a searchable field. More than five words are the beginning of one value. Letter case is ignored.',
     ),
   count: requestInteger(1, MOST_FOUND)
     .default(20)

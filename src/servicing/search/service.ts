@@ -63,7 +63,7 @@ async function searchShard(
   const seesPolicies = hasPermission(caller, 'policies.list')
   // One more of each than is shown, to find out whether there are more.
   const most = count + 1
-  const owners = seesPolicies ? ownerQueries(database, text) : []
+  const owners = seesPolicies ? ownerQueries(database, text, tenant.indexesInvoiceNumbers === true) : []
   const [holderHits, policyHits, ...owned] = await database.batch([
     holdersFoundQuery(database, words, seesHolders ? most : 0),
     policiesFoundQuery(database, words, seesPolicies ? most : 0),

@@ -1,6 +1,6 @@
 // Finds records by values of any of their searchable fields, and policies by locators of their records. The work is bounded: a
 // seek for each indexed field, and a limited number of terms, however large the tenant is.
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type PolicyLocator, readDigits, readUuid, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -8,6 +8,7 @@ import type { Database, Query } from '../../platform/database.ts'
 import { beginsWith } from '../../platform/search.ts'
 import { premium, stateAt } from '../../policy/list/store.ts'
 import { type PolicySelection, policyLocatorQuery } from '../../policy/store/aggregates.ts'
+import { invoices } from '../../policy/tables/billing.ts'
 import { policies, policyTerms } from '../../policy/tables/policies.ts'
 import { policyholders, policyholderTerms } from '../../policyholders/tables.ts'
 import { termOf } from '../../product/fields/values.ts'
@@ -101,8 +102,11 @@ export const holdersFoundQuery = (database: Database, words: Words, most: number
 export const policiesFoundQuery = (database: Database, words: Words, most: number) =>
   searchQuery<PolicyLocator>(database, OF_POLICIES, policies, words, most)
 
-/** Finds the policy that has a record with this locator. Each query returns at most one row. */
-export function ownerQueries(database: Database, text: string): Query[] {
+/**
+ * Finds the policy that has a record with this locator, or an invoice with this number if `byNumber`. Each query returns at most
+ * one row.
+ */
+export function ownerQueries(database: Database, text: string, byNumber: boolean): Query[] {
   const digits = readDigits(text)
   const uuid = readUuid(text)
   const selections: PolicySelection[] = []
@@ -110,8 +114,12 @@ export function ownerQueries(database: Database, text: string): Query[] {
     selections.push({ locator: digits as PolicyLocator }, { transactionLocator: digits })
   if (uuid !== undefined)
     selections.push({ invoiceLocator: uuid }, { paymentLocator: uuid }, { transactionLocator: uuid })
-  return selections.map(selection => policyLocatorQuery(database, selection))
+  const queries = selections.map(selection => policyLocatorQuery(database, selection))
+  return digits !== undefined && byNumber ? [...queries, invoiceNumberQuery(database, digits)] : queries
 }
+
+const invoiceNumberQuery = ({ build }: Database, displayId: number): Query =>
+  build.select({ policy: invoices.policyLocator }).from(invoices).where(eq(invoices.displayId, displayId))
 
 /** Selects the policyholders, newest first, until they have `MOST_CHARACTERS` in all. */
 export const holdersQuery = ({ build }: Database, locators: readonly Uuid[]) =>

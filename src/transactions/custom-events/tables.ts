@@ -18,5 +18,8 @@ export const eventSchedules = sqliteTable(
     failedTime: integer(),
     createdAt: integer().notNull(),
   },
-  table => [index('event_schedule_created').on(table.createdAt, table.locator)],
+  table => [
+    index('event_schedule_created').on(table.createdAt, table.locator),
+    index('event_schedule_policy').on(table.policyLocator),
+  ],
 )

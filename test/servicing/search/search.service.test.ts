@@ -128,6 +128,15 @@ describe('GET /search', () => {
     expect(await found(holders.greta)).toEqual({ people: ['greta'], plates: ['greta'], hasMore: false })
   })
 
+  it('finds the policy of an invoice by its complete number', async () => {
+    const [invoice] = policies.georg.invoices
+    const answer = await ask(invoice!.displayId)
+    expect(answer.body.policies.map(one => one.locator)).toEqual([policies.georg.locator])
+    expect(roundTrips(answer)).toEqual({ d1: 2, object: 0, r2: 0, queue: 0 })
+    expect((await found(invoice!.displayId.slice(0, -1))).plates).toEqual([])
+    expect((await ask(invoice!.displayId, '', other.token)).body.policies).toEqual([])
+  })
+
   it('returns at most count results, and says whether there are more', async () => {
     expect(await found('lindner', '&count=1')).toEqual({
       people: ['georg'],
