@@ -34,15 +34,9 @@ export const AuthenticateRequest = component('AuthenticateRequest', {
   password: Password,
   hostName: OptionalLongName,
   tenantName: OptionalLongName,
+  tenantLocator: OptionalLocator.describe('Only for `/account/authenticateAdmin`.'),
 })
 export type AuthenticateRequest = z.infer<typeof AuthenticateRequest>
-
-/** Clients send the locator of the tenant here too, as they do its names. */
-export const AuthenticateAdminRequest = component('AuthenticateAdminRequest', {
-  ...AuthenticateRequest.shape,
-  tenantLocator: OptionalLocator,
-})
-export type AuthenticateAdminRequest = z.infer<typeof AuthenticateAdminRequest>
 
 export const AuthenticateQuery = z.object({ hostName: OptionalLongName, tenantName: OptionalLongName })
 export type AuthenticateQuery = z.infer<typeof AuthenticateQuery>

@@ -28,7 +28,7 @@ export const accountRoutes: readonly Route[] = [
     description:
       'Exactly one of `tenantName`, `hostName` and `tenantLocator`, in the query or in the body, names the tenant. The token administers users, integrations and logs of the tenant; it cannot deploy. Without a body, `Authorization: Basic` may give user name and password.',
     query: contract.AuthenticateAdminQuery,
-    body: { schema: contract.AuthenticateAdminRequest, required: false },
+    body: { schema: contract.AuthenticateRequest, required: false },
     answer,
     handle: ({ query, body }, context) => authenticateAdmin(query, body, context),
   }),

@@ -51,7 +51,7 @@ const ADMINISTRATOR_TYPES: ReadonlySet<string> = new Set([
  */
 export async function authenticateAdmin(
   query: contract.AuthenticateAdminQuery,
-  body: contract.AuthenticateAdminRequest | undefined,
+  body: contract.AuthenticateRequest | undefined,
   context: PublicContext,
 ): Promise<contract.AuthenticateResponse> {
   const credentials = requireCredentials(body, context)
@@ -95,9 +95,9 @@ export async function renewAuthentication(context: SignedInContext): Promise<con
 
 /** Returns the credentials. The body is optional: without one, the header may contain the user name and password (RFC 7617). */
 function requireCredentials(
-  body: contract.AuthenticateAdminRequest | undefined,
+  body: contract.AuthenticateRequest | undefined,
   { requestHeaders }: PublicContext,
-): contract.AuthenticateAdminRequest {
+): contract.AuthenticateRequest {
   if (body) return body
   const basic = basicCredentialsOf(requestHeaders)
   if (!basic)
