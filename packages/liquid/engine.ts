@@ -24,7 +24,7 @@ import { operators, registerFilters } from './evaluation.ts'
 import { listFilters } from './filters/lists.ts'
 import { scalarFilters } from './filters/scalars.ts'
 import { type Finding, reportOf, TooManyErrors } from './findings.ts'
-import { LARGEST_SOURCE_CHARACTERS, TemplateError } from './limits.ts'
+import { MOST_PARTS, PARTS_PROBLEM, partsOf, sizeProblem, TemplateError } from './limits.ts'
 import { SnippetTag } from './snippet-tag.ts'
 import { TemplateParser } from './syntax/parser.ts'
 import { tidySource } from './syntax/source.ts'
@@ -135,10 +135,9 @@ export function createLiquid<Environment extends RenderingEnvironment, Effects>(
   const engine = libraryEngine(dialect)
   return ({ path, source }) => {
     const findings: Finding[] = []
-    if (source.length > LARGEST_SOURCE_CHARACTERS) {
-      const message = `The template is longer than ${LARGEST_SOURCE_CHARACTERS} characters. Split it into snippets.`
-      return { findings: [{ severity: 'ERROR', path, code: 'templateTooLarge', message }] }
-    }
+    const problem = sizeProblem(source) ?? (partsOf(source) > MOST_PARTS ? PARTS_PROBLEM : undefined)
+    if (problem !== undefined)
+      return { findings: [{ severity: 'ERROR', path, code: 'templateTooLarge', message: problem }] }
     const text = source.replace(/^\uFEFF/, '')
     const report = reportOf(text, path, findings, dialect.suggestion)
     try {

@@ -1,6 +1,60 @@
 /** Larger sources are rejected (resources brief 4.1). */
 export const LARGEST_SOURCE_CHARACTERS = 5_000_000
 
+/**
+ * The limit for the parts of a template (`partsOf`), since its size in memory depends on them, not on its text. A part takes about
+ * 150 bytes and at most 350, so a template takes at most 70 MB.
+ */
+export const MOST_PARTS = 200_000
+
+/** Thrown by parsers that count parts while they read. */
+export class TooManyParts extends Error {}
+
+/** Each tag and output counts for as much as this many words. */
+const PARTS_OF_MARKUP = 4
+
+/** Counts the parts of a Liquid template before it is parsed: its tags and outputs, and the words and signs in them. */
+export function partsOf(source: string): number {
+  let parts = 0
+  for (let at = nextMarkup(source, 0); at !== -1; ) {
+    const close = source.indexOf(source[at + 1] === '%' ? '%}' : '}}', at + 2)
+    const end = close === -1 ? source.length : close
+    parts += PARTS_OF_MARKUP
+    let inWord = false
+    for (let index = at + 2; index < end; index += 1) {
+      const unit = source.charCodeAt(index)
+      const isWord = isWordUnit(unit)
+      if (unit > 32 && !(isWord && inWord)) parts += 1
+      inWord = isWord
+    }
+    at = nextMarkup(source, end)
+  }
+  return parts
+}
+
+function nextMarkup(source: string, from: number): number {
+  for (let at = source.indexOf('{', from); at !== -1; at = source.indexOf('{', at + 1))
+    if (source[at + 1] === '{' || source[at + 1] === '%') return at
+  return -1
+}
+
+/** Digits, letters, and everything beyond ASCII. */
+const isWordUnit = (unit: number): boolean =>
+  (unit >= 48 && unit <= 57) ||
+  (unit >= 65 && unit <= 90) ||
+  unit === 95 ||
+  (unit >= 97 && unit <= 122) ||
+  unit > 127
+
+/** Why a template is too large, or undefined. */
+export function sizeProblem(source: string): string | undefined {
+  return source.length > LARGEST_SOURCE_CHARACTERS
+    ? `The template is longer than ${LARGEST_SOURCE_CHARACTERS} characters. Split it into snippets.`
+    : undefined
+}
+
+export const PARTS_PROBLEM = `The template has more than ${MOST_PARTS} parts: tags, outputs, and the words and signs in them. Split it into snippets, or look values up in a table.`
+
 /** Limits of one rendering. They are counted, not timed, because the platform's clock does not advance during computation. */
 export type RenderLimits = {
   /**

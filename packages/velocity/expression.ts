@@ -1,6 +1,8 @@
 // The parts of a Velocity template, as plain data without state of a rendering, and a recursive-descent parser for expressions
 // and references.
 
+import { MOST_PARTS, TooManyParts } from '../liquid/limits.ts'
+
 export type Expression =
   | { readonly kind: 'value'; readonly value: string | number | boolean | null }
   | { readonly kind: 'decimal'; readonly text: string }
@@ -143,6 +145,7 @@ const readUnary = (cursor: Cursor, text: TextReader): Expression =>
 
 function readPrimary(cursor: Cursor, text: TextReader): Expression {
   const begin = cursor.at
+  cursor.countPart()
   if (cursor.take('(')) {
     const inner = readExpression(cursor, text)
     cursor.expect(')', 'after the expression in parentheses')
@@ -260,6 +263,7 @@ export function readReference(cursor: Cursor, text: TextReader): Reference | und
 function readSteps(cursor: Cursor, text: TextReader): Step[] {
   const steps: Step[] = []
   for (;;) {
+    cursor.countPart()
     const property = cursor.match(/\.([A-Za-z_](?:[\w-]*\w)?)/y)?.[1]
     if (property !== undefined && cursor.take('('))
       steps.push({ kind: 'method', name: property, args: readArguments(cursor, text) })
@@ -310,11 +314,18 @@ export class Cursor {
   /** The surrounding quote inside quoted text, where a doubled quote stands for itself. */
   quote = ''
   #depth = 0
+  #parts = 0
 
   constructor(source: string) {
     this.source = source
     this.at = 0
     this.end = source.length
+  }
+
+  /** Counts a reference, directive, step or value, all of which stay in memory. Throws `TooManyParts`. */
+  countPart(): void {
+    this.#parts += 1
+    if (this.#parts > MOST_PARTS) throw new TooManyParts()
   }
 
   get done(): boolean {

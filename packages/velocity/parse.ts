@@ -92,6 +92,7 @@ export function parseTemplate(
       ended = opener && blockEnd(opener)
       if (ended) break
       const part = readPart()
+      cursor.countPart()
       if (typeof part === 'string') text += part
       else if (part) {
         if (text !== '') nodes.push(text)

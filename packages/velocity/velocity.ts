@@ -1,5 +1,5 @@
 import { type Finding, positionAt } from '../liquid/findings.ts'
-import { LARGEST_SOURCE_CHARACTERS, RenderBudget } from '../liquid/limits.ts'
+import { PARTS_PROBLEM, RenderBudget, sizeProblem, TooManyParts } from '../liquid/limits.ts'
 import type { Unreadable } from './expression.ts'
 import { parseTemplate, type VelocityTemplate } from './parse.ts'
 import { type VelocityEnvironment, VelocityRun } from './render.ts'
@@ -18,9 +18,9 @@ export function compileVelocity({ path, source }: { readonly path: string; reado
   const add = (code: string, message: string, at: { line?: number; column?: number } = {}): void => {
     findings.push({ severity: 'ERROR', path, ...at, code, message })
   }
-  if (source.length > LARGEST_SOURCE_CHARACTERS) {
-    const message = `The template is longer than ${LARGEST_SOURCE_CHARACTERS} characters. Split it into snippets.`
-    add('templateTooLarge', message)
+  const problem = sizeProblem(source)
+  if (problem !== undefined) {
+    add('templateTooLarge', problem)
     return { findings }
   }
   const text = source.replace(/^\uFEFF/, '')
@@ -38,9 +38,10 @@ export function compileVelocity({ path, source }: { readonly path: string; reado
     if (findings.length === 0)
       return { template: { ...parsed, path, source: text }, findings: [...warnings.values()] }
   } catch (problem) {
-    if (!(problem instanceof TooManyProblems)) throw problem
+    if (problem instanceof TooManyParts) add('templateTooLarge', PARTS_PROBLEM)
+    else if (!(problem instanceof TooManyProblems)) throw problem
   }
-  findings.sort((a, b) => a.line! - b.line! || a.column! - b.column!)
+  findings.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
   return { findings }
 }
 

@@ -1,5 +1,6 @@
 // Compiles the bytes of an archive and reports all its problems together.
 
+import { MOST_PARTS, partsOf } from '../../packages/liquid/limits.ts'
 import { ArchiveRefused } from '../../packages/zip/refusal.ts'
 import { loadSandbox } from '../bundles/load.ts'
 import { type ArchiveFile, ROOT_FOLDERS, readArchive } from './archive/read.ts'
@@ -13,7 +14,7 @@ import { checkFunctions, checkRequires, checkScripts, type ScriptCheck } from '.
 import { compileProduct } from './check/product/product.ts'
 import { documentTypes } from './check/product/static-documents.ts'
 import type { LiquidCheck } from './check/product/templates.ts'
-import { openReport } from './check/report.ts'
+import { LARGEST_WORK, openReport } from './check/report.ts'
 import { compileSettings } from './check/settings.ts'
 import type { Analysis, ScriptParser } from './check/strict/analysis.ts'
 import { readTables } from './check/tables.ts'
@@ -57,11 +58,13 @@ export function compileConfiguration(
   const report = openReport(strictPaths(files))
   const archive = indexFiles(files, report)
   const productNames = archive.foldersIn('products')
-  const templates = new Map<string, NonNullable<ReturnType<LiquidCheck>['template']>>()
-  const compileKept: LiquidCheck = source => {
-    const compiled = compileLiquid(source)
-    if (analyse && compiled.template) templates.set(source.path, compiled.template)
-    return compiled
+  // Not checked for an archive that is compiled again, because it was accepted before.
+  const compileAffordable: LiquidCheck = source => {
+    const parts = analyse ? partsOf(source.source) : 0
+    // One that is too large itself is not read, so it leaves the others their room.
+    if (parts > MOST_PARTS || report.afford('templateParts', parts)) return compileLiquid(source)
+    const message = `With this template, those of the archive have more than ${LARGEST_WORK.templateParts} tags, outputs, and words and signs in them. Look values up in tables.`
+    return { findings: [{ severity: 'ERROR', path: source.path, code: 'templateTooLarge', message }] }
   }
   const settings = compileSettings(archive, productNames)
   const paymentFields = compilePaymentFields(archive)
@@ -84,7 +87,7 @@ export function compileConfiguration(
   const products = productNames.map(name =>
     compileProduct(name, {
       archive,
-      compileLiquid: compileKept,
+      compileLiquid: compileAffordable,
       scriptPaths,
       ownTables: tables.byProduct.get(name) ?? new Map(),
       tenantTables: tables.ofTenant,
@@ -108,7 +111,7 @@ export function compileConfiguration(
     tables,
     isResourceTable,
     tableFiles: bootstrapTables(bootstrap, archive, settings),
-    templates,
+    compileLiquid,
     parseScript: parseScript ?? (() => undefined),
     definitionReport,
     report,

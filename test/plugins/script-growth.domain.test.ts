@@ -54,3 +54,16 @@ test('escaped quotation marks are searched in proportion to their number', async
   const times = await timesAsLong(check(2_000), check(64_000), { most: 100, leastMs: 2 })
   expect(times).toBeLessThan(100)
 })
+
+test('a script of more than 300,000 words and signs is rejected while it is read', () => {
+  const calls = (count: number): string => 'f();'.repeat(count)
+  expect(compileScript('a.js', calls(74_000)).problem).toBeUndefined()
+  for (const [path, first] of [
+    ['a.js', ''],
+    ['a.mjs', "import f from './f.js'\n"],
+  ] as const)
+    expect(compileScript(path, `${first}${calls(80_000)}`).problem).toMatchObject({
+      message: 'it has more than 300000 words and signs; put data into tables or JSON files',
+      line: first === '' ? 1 : 2,
+    })
+})

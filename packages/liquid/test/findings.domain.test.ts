@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { TemplateError } from '../limits.ts'
+import { partsOf, TemplateError } from '../limits.ts'
 import { compileTemplate, environment } from './rendering.ts'
 
 const errors = (source: string) => {
@@ -74,6 +74,30 @@ describe('Templates that cannot be compiled', () => {
 
   test('a source of more than 5 million characters is rejected', () => {
     expect(errors('x'.repeat(5_000_001))).toMatchObject([{ code: 'templateTooLarge' }])
+  })
+
+  test('a template of more than 200,000 parts is rejected before it is read', () => {
+    // Braces count as four parts. Names, numbers and signs count as one.
+    for (const [source, parts] of [
+      ['text, with commas: a { b } c', 0],
+      ['{{ a }}', 5],
+      ['{{ data.policy.x | plus: 1 }} text {% if a1 == "b" %}', 4 + 9 + 4 + 7],
+      ['{% assign größe = 1.5', 4 + 6],
+      ['{{ a {{ b }}', 4 + 4],
+      ['{', 0],
+    ] as const)
+      expect([source, partsOf(source)]).toEqual([source, parts])
+    const outputs = '{{ a }} '.repeat(40_000)
+    expect(compileTemplate({ path: 'a.liquid', source: outputs }).findings).toEqual([])
+    const tooMany = 'The template has more than 200000 parts'
+    for (const source of [`${outputs}{{ a }}`, `{% if ${'a or '.repeat(110_000)}a %}{% endif %}`])
+      expect(errors(source)).toMatchObject([
+        { code: 'templateTooLarge', message: expect.stringContaining(tooMany) },
+      ])
+  })
+
+  test('unclosed braces are counted in one pass', () => {
+    expect(partsOf('{{'.repeat(2_000_000))).toBeGreaterThan(200_000)
   })
 
   test('random text gives findings, or a template that renders or fails with a TemplateError', () => {

@@ -387,3 +387,17 @@ describe('A hostile Velocity template', () => {
       ).toBeLessThanOrEqual(100)
   })
 })
+
+describe('A template of more than 200,000 parts', () => {
+  it.each([
+    ['references', '$a ', 90_000],
+    ['values of a list', `#set($a = [1${',1'.repeat(1_000)}])`, 150],
+    ['steps', `$a${'.b'.repeat(100)} `, 1_500],
+    ['operators', `#set($a = 1${'+1'.repeat(1_000)})`, 150],
+  ])('is rejected while it is read: %s', (_, piece, count) => {
+    expect(compileVelocity({ path: 'x', source: piece.repeat(count) }).findings).toEqual([])
+    expect(compileVelocity({ path: 'x', source: piece.repeat(2 * count) }).findings).toMatchObject([
+      { code: 'templateTooLarge', message: expect.stringContaining('more than 200000 parts') },
+    ])
+  })
+})

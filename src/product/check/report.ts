@@ -10,13 +10,16 @@ export const LARGEST_FINDING_COUNT = 2_000
 
 /**
  * Limits on the work for one archive. They are counted, because the clock stands still in production while code runs. `comparisons`
- * counts comparisons of names for suggestions. `analysis` counts the statements of templates, once for each path that reaches them,
+ * counts comparisons of names for suggestions. `templateParts` counts as `partsOf` does. `scriptCharacters` counts a script once for
+ * each product that needs it. `analysis` counts the statements of templates, once for each path that reaches them,
  * and the cost of copying a path.
  */
 export const LARGEST_WORK = {
   tableCells: 1_000_000,
   patternSize: 2_000_000,
   comparisons: 1_000_000,
+  templateParts: 1_000_000,
+  scriptCharacters: 8_000_000,
   analysis: 4_000_000,
 } as const
 
@@ -59,7 +62,14 @@ export type ArchiveReport = Work & {
 export function openReport(isStrict: (path: string) => boolean = () => false): ArchiveReport {
   const kept = new Map<string, Finding>()
   const counts = { ERROR: 0, WARNING: 0 }
-  const spent = { tableCells: 0, patternSize: 0, comparisons: 0, analysis: 0 }
+  const spent = {
+    tableCells: 0,
+    patternSize: 0,
+    comparisons: 0,
+    templateParts: 0,
+    scriptCharacters: 0,
+    analysis: 0,
+  }
   const broken = new Set<string>()
   const addFinding = (given: Finding): void => {
     if (given.severity === 'ERROR' && given.path.endsWith('.json')) broken.add(given.path)
@@ -270,7 +280,7 @@ export const findingCodes = {
   premiumUnset: 'Some branches of a premium script set no premium.',
   premiumAlwaysZero: 'A premium script sets 0 in every case.',
   premiumCanBeZero: 'A premium is 0 if an optional field has no value.',
-  checkIncomplete: 'A template is too large to be analysed completely.',
+  checkIncomplete: 'A template or script is too large to be analysed completely.',
   tooManyFindings: 'There are more findings than a log can list.',
 } as const
 

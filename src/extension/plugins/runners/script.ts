@@ -1,6 +1,6 @@
 // Turns a script into a function with the five parameters of CommonJS, keeping the file's line numbers. ES modules are rewritten to
 // that form; imported files are read when the module is loaded.
-import { type Node, Parser } from 'acorn'
+import { type Node, Parser, type Token } from 'acorn'
 import { readJson } from '../../../product/check/json/read.ts'
 import type { ScriptNode } from '../../../product/check/strict/plugin-scripts.ts'
 
@@ -93,6 +93,13 @@ type ParserWithScopes = {
   enterScope(flags: number): void
 }
 
+/** Looks like the parser's own errors, so that it has a place in the script. */
+const tooManyTokens = (loc: Token['loc']): SyntaxError =>
+  Object.assign(
+    new SyntaxError(`it has more than ${MOST_TOKENS} words and signs; put data into tables or JSON files`),
+    { loc: loc?.start },
+  )
+
 /** Parses in time that is proportional to the length of the script. */
 const ScriptParser = Parser.extend(Base => {
   const WithScopes = Base as unknown as new () => ParserWithScopes
@@ -108,12 +115,23 @@ const ScriptParser = Parser.extend(Base => {
   return Own as unknown as typeof Parser
 })
 
+/**
+ * The limit for the words and signs of a script. Each takes 100 to 300 bytes while the script is checked. It is room for about a
+ * megabyte of code.
+ */
+const MOST_TOKENS = 300_000
+
 function parseSource(
   source: string,
   sourceType: 'script' | 'module',
 ): { program: Program } | { problem: ScriptProblem } {
+  let tokens = 0
   try {
     const program = ScriptParser.parse(source, {
+      onToken({ loc }) {
+        tokens += 1
+        if (tokens > MOST_TOKENS) throw tooManyTokens(loc)
+      },
       sourceType,
       // Later versions have `using`, which not every engine has.
       ecmaVersion: 2025,

@@ -18,7 +18,7 @@ import { type DataNode, DOCUMENT_READERS, type TemplateReader } from '../../temp
 import { lineIndex } from '../json/read.ts'
 import { readersOfDocuments } from '../product/documents.ts'
 import { neededScripts } from '../product/plugins.ts'
-import { checkSets, isLiquid } from '../product/templates.ts'
+import { checkSets, isLiquid, type LiquidCheck } from '../product/templates.ts'
 import type { ArchiveReport, PlaceReport } from '../report.ts'
 import { wrongDelimiter } from '../tables.ts'
 import { absentGlobalsIn } from './absent-globals.ts'
@@ -82,8 +82,8 @@ export type AnalysedArchive = {
   }
   readonly isResourceTable: (name: string) => boolean
   readonly tableFiles: readonly TableFile[]
-  /** Compiled Liquid by path. */
-  readonly templates: ReadonlyMap<string, Parameters<typeof outlineOf>[0]>
+  /** Compiles a template again. Together, all of an archive would not fit in memory. */
+  readonly compileLiquid: LiquidCheck
   readonly parseScript: ScriptParser
   /** Where a field is defined. */
   readonly definitionReport: (field: FieldDefinition) => PlaceReport | undefined
@@ -96,11 +96,10 @@ export type Analysis = (archive: AnalysedArchive) => void
 export const analysisOver =
   (data: DataOfSources): Analysis =>
   archive => {
-    const programs = new Map<string, ScriptNode | undefined>()
     // Skips products with a broken file: anything that it left out would be reported as missing everywhere else.
     for (const product of archive.products)
       if (!archive.report.hasBrokenJson(`products/${product.name}/`))
-        new ProductAnalysis(product, archive, data, programs).run()
+        new ProductAnalysis(product, archive, data).run()
     checkTableFiles(archive, data)
   }
 
@@ -125,24 +124,16 @@ class ProductAnalysis {
   readonly #product: ProductDefinition
   readonly #archive: AnalysedArchive
   readonly #data: DataOfSources
-  /** Parsed scripts, so that one that several products need is parsed only once. */
-  readonly #programs: Map<string, ScriptNode | undefined>
   readonly #uses: Uses = noUses()
   readonly #tables: Tables
   readonly #severity: 'error' | 'warning'
   /** Words in sources that are not analysed: plugins and Velocity templates. */
   readonly #mentioned = new Set<string>()
 
-  constructor(
-    product: ProductDefinition,
-    archive: AnalysedArchive,
-    data: DataOfSources,
-    programs: Map<string, ScriptNode | undefined>,
-  ) {
+  constructor(product: ProductDefinition, archive: AnalysedArchive, data: DataOfSources) {
     this.#product = product
     this.#archive = archive
     this.#data = data
-    this.#programs = programs
     this.#severity = product.strict ? 'error' : 'warning'
     const { byProduct, ofTenant } = archive.tables
     const own = byProduct.get(product.name)
@@ -183,7 +174,7 @@ class ProductAnalysis {
   }
 
   #template(source: TemplateSource, data: DataNode, readers: readonly TemplateReader[]): void {
-    const compiled = this.#archive.templates.get(source.path)
+    const { template: compiled } = this.#archive.compileLiquid(source)
     if (!compiled) {
       this.#uses.isOpen = true
       return
@@ -221,26 +212,26 @@ class ProductAnalysis {
 
   #plugins(): void {
     const product = this.#product
-    const { scripts, parseScript } = this.#archive
+    const { scripts, parseScript, report } = this.#archive
     const enabled = PLUGIN_FUNCTIONS.filter(name => hasPlugin(product, name))
     const needed = neededScripts(
       scripts,
       enabled.map(name => product.plugins[name]!.path),
     )
     for (const path of needed) {
-      if (!this.#programs.has(path)) this.#programs.set(path, parseScript(path, scripts[path]!))
       this.#mention(scripts[path]!)
-      const program = this.#programs.get(path)
-      if (program) {
-        this.#scriptLookUps(path, program)
-        this.#scriptCalls(path, program)
-        this.#absentGlobals(path, program)
+      if (!report.afford('scriptCharacters', scripts[path]!.length)) {
+        const message = 'The archive is too large to analyse all of its scripts: this one is only parsed.'
+        report.at({ path: `scripts/${path}` }).warning('checkIncomplete', message)
+        continue
       }
-    }
-    for (const name of enabled) {
-      const { path } = product.plugins[name]!
-      const program = this.#programs.get(path)
-      if (program) this.#members(name, path, program)
+      // Not kept: the trees of all scripts would not fit in memory.
+      const program = parseScript(path, scripts[path]!)
+      if (!program) continue
+      this.#scriptLookUps(path, program)
+      this.#scriptCalls(path, program)
+      this.#absentGlobals(path, program)
+      for (const name of enabled) if (product.plugins[name]!.path === path) this.#members(name, path, program)
     }
   }
 

@@ -73,6 +73,26 @@ test('a template with too many paths ends the search, with a warning that the ch
   expect(configuration).toBeDefined()
 })
 
+test('the templates of an archive have at most 1,000,000 parts together, and are not kept compiled', async () => {
+  // An output of one name has five parts.
+  const outputs = Array.from({ length: 39_000 }, (_, at) => `{{ ${(at * 2_654_435_761) % 2 ** 32} }}`).join(
+    '',
+  )
+  const templates = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`part${at}.template.liquid`, outputs]))
+  const codes = async (count: number) =>
+    (await compiled(edited('starter', templates(count)))).findings
+      .filter(({ severity }) => severity === 'ERROR')
+      .map(({ code, path }) => `${code} ${path.split('/').at(-1)}`)
+  expect(await codes(4)).toEqual([])
+  expect(await codes(6)).toContain('templateTooLarge part5.template.liquid')
+  const files = edited('starter', { 'part.template.liquid': outputs.repeat(6) })
+  const { findings } = await compiled(files)
+  expect(findings.filter(({ severity }) => severity === 'ERROR')).toMatchObject([
+    { code: 'templateTooLarge', message: expect.stringContaining('has more than 200000 parts') },
+  ])
+})
+
 const N = 'data.exposure_characteristics.field_values.vehicle_value'
 
 test('a `case` with thousands of numbers ends the search before it costs too much', () => {
@@ -110,7 +130,7 @@ test('joining texts counts their characters', () => {
   expect(costOf(source(200)).units).toBeGreaterThan(20_000)
 })
 
-const many = (text: string, count = size(50_000, 200_000)): string =>
+const many = (text: string, count = size(50_000, 70_000)): string =>
   Array.from({ length: count }, () => text).join('')
 const ON = ['"main/rater.js", "enabled": false', '"main/rater.js", "enabled": true'] as const
 
@@ -180,5 +200,24 @@ test('no change of a template, table or script breaks the search', async () => {
       },
     ),
     { numRuns: size(25, 60) },
+  )
+})
+
+test('scripts are analysed up to 8,000,000 characters in all, and only parsed beyond that', async () => {
+  const rater = textOf(filesOfBase('motor')[pathIn('motor', '/scripts/main/rater.js')])
+  const comment = Array.from(
+    { length: 450_000 },
+    (_, at) => `// ${((at * 2_654_435_761) % 2 ** 32).toString(36)} of these\n`,
+  ).join('')
+  const { findings } = await compiled(
+    edited('motor', { '/scripts/main/rater.js': `${comment}${rater}`, 'policy.json': ON }),
+  )
+  expect(comment.length).toBeGreaterThan(8_000_000)
+  expect(findings).toContainEqual(
+    expect.objectContaining({
+      severity: 'WARNING',
+      code: 'checkIncomplete',
+      path: 'scripts/main/rater.js',
+    }),
   )
 })
