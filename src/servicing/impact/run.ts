@@ -27,7 +27,7 @@ import { allVersionsQuery, type LoadedConfiguration, loadConfiguration } from '.
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { bookedAggregate } from './book-policy.ts'
 import { type Compared, comparePolicy, type Sides } from './comparison.ts'
-import { putRows } from './files.ts'
+import { joinRows, putRows } from './files.ts'
 import { type GroupingField, requestedFields } from './groups.ts'
 import { csvRow } from './report/csv.ts'
 import type { Skipped } from './risk.ts'
@@ -139,12 +139,9 @@ async function workOnPortion(run: Run, impact: store.Impact, isFirst: boolean): 
     if (typeof one !== 'string') rows.push(csvRow({ ...one, notes: [] }, run.fields, currency, timeZone))
   }
   await putRows(run, impact.locator, impact.portions, rows.join(''))
-  return await commitImpact(run, impact, {
-    after: chosen.at(-1)!,
-    totals,
-    portions: impact.portions + 1,
-    tries: 0,
-  })
+  const portions = impact.portions + 1
+  await joinRows(run, { locator: impact.locator, portions, totals })
+  return await commitImpact(run, impact, { after: chosen.at(-1)!, totals, portions, tries: 0 })
 }
 
 /** How many policies a portion has. Look-ups that depend on each other can take 80 statements for one price. */

@@ -248,7 +248,7 @@ export async function removeImpact(context: RequestContext, text: string): Promi
   await unlessRepeated(context, database, remove, () => {})
 }
 
-/** Streams the policies so far as CSV. Throws 404 if there is no such impact. Takes an R2 call for each portion. */
+/** Streams the policies so far as CSV. Throws 404 if there is no such impact. For its R2 calls see `rowsStream`. */
 export async function impactRows(context: RequestContext, text: string): Promise<Response> {
   const impact = await impactAt(context, text)
   return new Response(rowsStream(context, impact, csvHead(impact.fields.map(id => ({ id })))), {
