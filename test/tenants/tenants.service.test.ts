@@ -159,6 +159,7 @@ test('a tenant whose database waits for a migration is found, but calls return 5
     keepsProviders: _providers,
     keepsRoles: _roles,
     keepsDeploymentLog: _log,
+    indexesInvoiceNumbers: _numbers,
     ...former
   } = tenant
   expect([behind, calls.d1]).toEqual([{ ...former, isBehind: true }, 1])
