@@ -1,5 +1,8 @@
 // Marks of a time axis: the first days of months, quarters and years in the tenant's time zone.
 
+/** A day without a change of the clock, in milliseconds. */
+export const DAY_MS = 86_400_000
+
 /** Returns by how many milliseconds the zone's clock is ahead of UTC at a time. */
 function offsetAt(ms: number, timeZone: string): number {
   const parts = new Intl.DateTimeFormat('en', {
@@ -36,8 +39,6 @@ function timeIn(local: number, timeZone: string): number {
   return isShown(before) || !isShown(after) ? before : after
 }
 
-const DAY_MS = 86_400_000
-
 /** Parses 2027-03-01 or 2027-03-01T14:30 by the zone's clock. Returns milliseconds, or undefined if the text is not a time. */
 export function timeOf(text: string, timeZone: string): number | undefined {
   const local = Date.parse(text.length <= 10 ? `${text}T00:00Z` : `${text}Z`)
@@ -60,7 +61,7 @@ export type Mark = { readonly at: number; readonly text: string }
 
 /** Returns at most `most` marks in the span, spaced as evenly as the calendar allows. */
 export function marks(from: number, to: number, most: number, timeZone: string): Mark[] {
-  const months = (to - from) / (30.44 * 86_400_000)
+  const months = (to - from) / (30.44 * DAY_MS)
   const between = MONTHS_BETWEEN_MARKS.find(step => months / step <= most) ?? 1_200
   const first = new Date(from + offsetAt(from, timeZone))
   const start = first.getUTCFullYear() * 12 + first.getUTCMonth()

@@ -1,5 +1,6 @@
 // Finds policies and policyholders: by a search, and the newest. Caches values that rows repeat.
 import { get, Problem } from './api.ts'
+import { DAY_MS } from './calendar.ts'
 import { byName, type Fields, NO_FIELDS, type ProductFields, productFields } from './field-values.ts'
 import { session } from './session.ts'
 import type { Found, Policyholder, PolicyList, PolicySummary, Product, ProductDetail } from './wire.ts'
@@ -108,7 +109,6 @@ export const policiesOf = (
 export const summaryOf = async (locator: string, signal: AbortSignal): Promise<PolicySummary | undefined> =>
   (await search(locator, signal)).policies.find(one => one.locator === locator)
 
-const DAY_MS = 86_400_000
 const PAGE = 200
 const ENOUGH = 8
 

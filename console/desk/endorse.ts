@@ -95,8 +95,19 @@ function useEntries(policy: Policy, product: ProductDetail) {
   const [inFull, setInFull] = useState<Readonly<Record<string, InsuredExposure>>>({})
   const asksReprice = product.endorsements.find(kind => kind.name === name)?.reprice === 'input'
   return {
-    ...{ fields, name, setName, from, setFrom, asksReprice, reprice, setReprice },
-    ...{ before, changes, setChanges, inFull, setInFull },
+    fields,
+    name,
+    setName,
+    from,
+    setFrom,
+    asksReprice,
+    reprice,
+    setReprice,
+    before,
+    changes,
+    setChanges,
+    inFull,
+    setInFull,
   }
 }
 

@@ -170,8 +170,18 @@ function useQuoteEntries(product: ProductDetail) {
     isDraft
   return {
     isChanged,
-    ...{ start, setStart, end, setEnd, schedule, setSchedule },
-    ...{ filled, setFilled, added, setAdded, isDraft, setDraft },
+    start,
+    setStart,
+    end,
+    setEnd,
+    schedule,
+    setSchedule,
+    filled,
+    setFilled,
+    added,
+    setAdded,
+    isDraft,
+    setDraft,
   }
 }
 

@@ -1,5 +1,6 @@
 // Creates a long-lived token. The dialog shows it once and forgets it when it closes. It is not stored anywhere else.
 import { useRef, useState } from 'preact/hooks'
+import { DAY_MS } from '../calendar.ts'
 import { Dialog } from '../desk/dialog.ts'
 import { beginOf, dayInput, dayOf, textInput } from '../desk/inputs.ts'
 import { announceDone, confirmation, entryFields, useSubmission } from '../desk/submission.ts'
@@ -16,8 +17,6 @@ type Shown = {
 }
 
 const DAYS = 90
-const DAY_MS = 86_400_000
-
 export function MakeToken({ title, path, held, close }: Shown): View {
   const [name, setName] = useState('')
   const [day, setDay] = useState(() => dayOf(Date.now() + DAYS * DAY_MS))

@@ -89,8 +89,16 @@ function useEntries(provider: IdentityProvider | undefined) {
     setMappings(rebased(before?.mappings, mappings, now?.mappings) ?? [NO_MAPPING])
   })
   return {
-    ...{ name, setName, typed, setTyped, removesSecret, setRemovesSecret },
-    ...{ replacesPasswords, setReplacesPasswords, mappings, setMappings },
+    name,
+    setName,
+    typed,
+    setTyped,
+    removesSecret,
+    setRemovesSecret,
+    replacesPasswords,
+    setReplacesPasswords,
+    mappings,
+    setMappings,
   }
 }
 

@@ -1,4 +1,5 @@
 // The premium per day, below the timeline and on the same axis.
+import { DAY_MS } from '../calendar.ts'
 import { shareOf } from '../decimal.ts'
 import { h, type View } from '../element.ts'
 import { money, shortDay } from '../format.ts'
@@ -6,8 +7,6 @@ import { type History, knownAt, latestOf } from '../knowledge.ts'
 import type { Policy } from '../wire.ts'
 import { type Layout, RATE, RATE_GAP, TOP } from './layout.ts'
 import { VIEW } from './words.ts'
-
-const DAY_MS = 86_400_000
 
 /** Draws the premium per day as known at the step. Heights are pixels; amounts stay decimal text. */
 export function rateOf(layout: Layout, history: History, policy: Policy, step: number): View {

@@ -1,5 +1,6 @@
 // The timeline view: the chart, its two sliders, and the state at the chosen time as known at the chosen step.
 import { useMemo, useState } from 'preact/hooks'
+import { DAY_MS } from '../calendar.ts'
 import { sum } from '../decimal.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { day, dayOrMoment, moment, money, signedMoney, span, transaction, words } from '../format.ts'
@@ -20,7 +21,6 @@ import type { Policy } from '../wire.ts'
 import { Chart, kindOf, type Point } from './chart.ts'
 import { VIEW } from './words.ts'
 
-const DAY_MS = 86_400_000
 const LISTED_PERILS = 200
 
 const KINDS = [

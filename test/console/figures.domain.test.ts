@@ -226,7 +226,9 @@ test('a preview shows what is paid back, and not what was never billed, as the r
   const shown = (totalChange: string, ...invoices: { totalDue: string; writeOff?: boolean }[]): string[] => {
     const price = { totalChange, newTotalCurrency: 'KWD', holdbacks: [] }
     const made = invoices.map(one => ({
-      ...{ invoiceType: 'cancellation', dueTimestamp: '0', totalDueCurrency: 'KWD' },
+      invoiceType: 'cancellation',
+      dueTimestamp: '0',
+      totalDueCurrency: 'KWD',
       ...one,
     }))
     const preview = { price, invoices: made, conflicts: [], policyWhenIssued: { documents: [] } }

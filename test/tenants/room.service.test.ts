@@ -148,7 +148,10 @@ describe('a database', () => {
     expect((await note('PUT', '', { auxData: [{ key: 'a', value: 'b' }] })).status).toBe(200)
     const admin = await motor.signIn('anna.admin')
     const account = (username: string) => ({
-      ...{ username, name: username, email: 'a@example.com', type: 'employee' },
+      username,
+      name: username,
+      email: 'a@example.com',
+      type: 'employee',
       password: 'Rhabarber-Kompott-7',
     })
     const added = await callApi<{ id: string }>('POST', '/account/v1/account', {
