@@ -1,9 +1,8 @@
 // Access tokens are JWTs, so a request needs no look-up. Clients read claims with dots in their names (brief 0.13). An isolate
 // imports this file for the first access token: public routes and long-lived tokens do not need it.
 import { jwtVerify, SignJWT } from 'jose'
-import { type Refusal, unauthenticated } from '../kernel/errors.ts'
+import { type Refusal, tokenExpired, unauthenticated } from '../kernel/errors.ts'
 import { readUuid, type Uuid } from '../kernel/locators.ts'
-import { Memo } from '../kernel/maps.ts'
 import { type Instant, instant } from '../kernel/time.ts'
 import type { Caller } from '../platform/context.ts'
 import type { Tenant } from '../platform/tenancy.ts'
@@ -27,7 +26,7 @@ export type TokenHolder = {
 }
 
 /** The claims of a token. The tenant or account may have been deleted, recreated or revoked since. */
-type TokenClaims = {
+export type TokenClaims = {
   readonly caller: Caller
   readonly accountEpoch: number
   readonly isPasswordExpired: boolean
@@ -74,26 +73,11 @@ export async function issueToken(
   return { token, expiresAt }
 }
 
-/** Number of verified tokens that an isolate remembers. The least recently used is dropped first. */
-const MOST_CHECKED = 1_000
-
-type Checked = { readonly claims: TokenClaims; readonly expiresAt: number }
-
-const checked = new Memo<string, Checked>(MOST_CHECKED)
-let checkedWith: string | undefined
+/** What a token says, and when it expires (epoch milliseconds). */
+export type VerifiedToken = { readonly claims: TokenClaims; readonly expiresAt: number }
 
 /** Verifies a token. Throws 401 for a token that has expired or that this service did not sign. */
-export async function readToken(env: TokenKeys, token: string, now: Instant): Promise<TokenClaims> {
-  if (checkedWith !== env.TOKEN_KEYS) checked.clear()
-  checkedWith = env.TOKEN_KEYS
-  const known = checked.get(token)
-  if (known && known.expiresAt <= now) throw expiredTokenRefusal()
-  const read = known ?? (await checkToken(env, token, now))
-  checked.set(token, read)
-  return read.claims
-}
-
-async function checkToken(env: TokenKeys, token: string, now: Instant): Promise<Checked> {
+export async function verifyToken(env: TokenKeys, token: string, now: Instant): Promise<VerifiedToken> {
   const { verifying } = await tokenKeys(env)
   const keyOf = ({ kid = '' }: { kid?: string }): CryptoKey => {
     const key = verifying.get(kid)
@@ -105,7 +89,7 @@ async function checkToken(env: TokenKeys, token: string, now: Instant): Promise<
     requiredClaims: ['sub', 'exp', 'auth_time'],
     currentDate: new Date(now),
   }).catch((problem: { code?: string }) => {
-    throw problem.code === 'ERR_JWT_EXPIRED' ? expiredTokenRefusal() : invalidTokenRefusal()
+    throw problem.code === 'ERR_JWT_EXPIRED' ? tokenExpired() : invalidTokenRefusal()
   })
   const accountLocator = readUuid(String(payload['account.uuid']))
   const signedInAt = instant(Number(payload.auth_time) * 1000)
@@ -134,4 +118,3 @@ async function checkToken(env: TokenKeys, token: string, now: Instant): Promise<
 
 const invalidTokenRefusal = (): Refusal =>
   unauthenticated('The token is not valid; sign in with POST /account/authenticate.')
-const expiredTokenRefusal = (): Refusal => unauthenticated('The token has expired; sign in again.')

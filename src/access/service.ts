@@ -11,7 +11,9 @@ import {
   type TenantNamed,
   ZONE_WITHOUT_CONFIGURATION,
 } from './store.ts'
-import { basicCredentialsOf, RENEWABLE_MS } from './tokens.ts'
+
+/** Time after the sign-in in which a token can be renewed (brief 7). */
+export const RENEWABLE_MS = 12 * 60 * 60 * 1000
 
 /** Signs in a user of the named tenant. Without a named tenant, signs in an administration account. */
 export async function authenticate(
@@ -109,6 +111,17 @@ function requireCredentials(
   throw invalidRequest(
     'The Authorization header has no valid user name and password. Send `Basic` and the base64 of `username:password` in UTF-8.',
   )
+}
+
+const BASIC = /^basic\s+([\w+/-]+=*)$/i
+
+/** Returns the user name and password of the header (RFC 7617), or undefined without them. Only a sign-in accepts them. */
+function basicCredentialsOf(headers: Headers): { username: string; password: string } | undefined {
+  const header = headers.get('authorization')?.trim() ?? ''
+  const encoded = header.length > 8_192 ? undefined : BASIC.exec(header)?.[1]
+  if (encoded === undefined) return undefined
+  const [username = '', ...rest] = Buffer.from(encoded, 'base64').toString('utf8').split(':')
+  return { username, password: rest.join(':') }
 }
 
 const PROPERTIES = ['tenantName', 'hostName', 'tenantLocator'] as const

@@ -1,11 +1,13 @@
 // Checks tokens. Round trips: one for the tenant, at most every 5 s, and for a long-lived token one for the token.
 
-import { tokenRevoked, unauthenticated, unavailable } from '../kernel/errors.ts'
+import { tokenExpired, tokenRevoked, unauthenticated, unavailable } from '../kernel/errors.ts'
+import { Memo } from '../kernel/maps.ts'
 import type { Instant } from '../kernel/time.ts'
 import type { Exchange } from '../platform/http/exchange.ts'
 import type { SignedIn } from '../platform/http/permissions.ts'
 import { grants, permissionsHeld } from '../platform/http/permissions.ts'
 import { requireNotLimited } from '../platform/http/rate-limits.ts'
+import { isAuthToken } from '../platform/outbound/masking.ts'
 import {
   ADMINISTRATION,
   controlDatabase,
@@ -14,9 +16,28 @@ import {
   homeDatabase,
   requireServed,
 } from '../platform/tenancy.ts'
+import type { TokenKeys } from '../platform/token-keys.ts'
+import type { TokenClaims, VerifiedToken } from './access-tokens.ts'
 import { findAdministrationToken, findToken } from './auth-tokens/store.ts'
 import { knownAuthToken, wasTokenFound } from './revocation.ts'
-import { isAuthToken, NO_TENANT, tenantOfAuthToken, tokenOf } from './tokens.ts'
+import { NO_TENANT, tenantOfAuthToken } from './tokens.ts'
+
+const AUTHORIZATION = /^(?:(?:bearer|jwt)\s+)?([\w-]+\.[\w-]+\.[\w-]+|bdy_[0-9A-Za-z]+)$/i
+
+/** Returns the token of the header. Accepts a bare token, or one after `Bearer` or `JWT` in any case (brief 0.7). */
+export function tokenOf(request: Request): string {
+  const header = request.headers.get('authorization')?.trim() ?? ''
+  if (header === '')
+    throw unauthenticated(
+      'The Authorization header is missing; send the token of POST /account/authenticate.',
+    )
+  const match = header.length > 8_192 ? null : AUTHORIZATION.exec(header)
+  if (!match?.[1])
+    throw unauthenticated(
+      'The Authorization header contains no token of Bindery; send `Bearer <token>`, or the token alone, with the token of POST /account/authenticate.',
+    )
+  return match[1]
+}
 
 /** Throws 401 without a valid token. `requireAccess` decides what the caller may do. */
 export async function signedIn(exchange: Exchange, env: Env): Promise<SignedIn> {
@@ -26,13 +47,29 @@ export async function signedIn(exchange: Exchange, env: Env): Promise<SignedIn> 
     : await withAccessToken(exchange, env, token)
 }
 
+/** Number of verified tokens that an isolate remembers. The least recently used is dropped first. */
+const MOST_VERIFIED = 1_000
+
+const verified = new Memo<string, VerifiedToken>(MOST_VERIFIED)
+let verifiedWith: string | undefined
+
+/** Returns what an access token says. Throws 401 for a token that has expired or that this service did not sign. */
+export async function readToken(env: TokenKeys, token: string, now: Instant): Promise<TokenClaims> {
+  if (verifiedWith !== env.TOKEN_KEYS) verified.clear()
+  verifiedWith = env.TOKEN_KEYS
+  const known = verified.get(token)
+  if (known && known.expiresAt <= now) throw tokenExpired()
+  const read = known ?? (await (await import('./access-tokens.ts')).verifyToken(env, token, now))
+  verified.set(token, read)
+  return read.claims
+}
+
 /**
  * Throws 401 when the token's account was revoked, or its tenant was deleted, recreated or revoked. This isolate may not know of
  * it yet, so the tenant's databases check the token, too (platform/tenancy/fence.ts). They do not know administration accounts,
  * whose tokens therefore get 503 while the control database does not respond (`isStale`).
  */
 async function withAccessToken({ calls, now }: Exchange, env: Env, token: string): Promise<SignedIn> {
-  const { readToken } = await import('./access-tokens.ts')
   const { tenant: claimed, isAdministration, ...claims } = await readToken(env, token, now)
   const locator = claimed?.locator ?? ADMINISTRATION
   const { tenant, revocations, isStale } = await findTenantAccess(env, { locator }, calls)

@@ -1,44 +1,12 @@
-// How callers authenticate: the header, and long-lived tokens. Access tokens are in access-tokens.ts.
+// Long-lived tokens, and the lives of access tokens (access-tokens.ts, which an isolate imports only when it needs it).
 
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from '../../packages/zip/crc32.ts'
-import { unauthenticated } from '../kernel/errors.ts'
 import { readUuid, type Uuid } from '../kernel/locators.ts'
 import { AUTH_TOKEN_PREFIX } from '../platform/outbound/masking.ts'
 
 /** Life of an access token. */
 export const TOKEN_LIFE_MS = 60 * 60 * 1000
-
-/** Time after the sign-in in which a token can be renewed (brief 7). */
-export const RENEWABLE_MS = 12 * 60 * 60 * 1000
-
-const AUTHORIZATION = /^(?:(?:bearer|jwt)\s+)?([\w-]+\.[\w-]+\.[\w-]+|bdy_[0-9A-Za-z]+)$/i
-
-/** Returns the token of the header. Accepts a bare token, or one after `Bearer` or `JWT` in any case (brief 0.7). */
-export function tokenOf(request: Request): string {
-  const header = request.headers.get('authorization')?.trim() ?? ''
-  if (header === '')
-    throw unauthenticated(
-      'The Authorization header is missing; send the token of POST /account/authenticate.',
-    )
-  const match = header.length > 8_192 ? null : AUTHORIZATION.exec(header)
-  if (!match?.[1])
-    throw unauthenticated(
-      'The Authorization header contains no token of Bindery; send `Bearer <token>`, or the token alone, with the token of POST /account/authenticate.',
-    )
-  return match[1]
-}
-
-const BASIC = /^basic\s+([\w+/-]+=*)$/i
-
-/** Returns the user name and password of the header (RFC 7617), or undefined without them. Only a sign-in accepts them. */
-export function basicCredentialsOf(headers: Headers): { username: string; password: string } | undefined {
-  const header = headers.get('authorization')?.trim() ?? ''
-  const encoded = header.length > 8_192 ? undefined : BASIC.exec(header)?.[1]
-  if (encoded === undefined) return undefined
-  const [username = '', ...rest] = Buffer.from(encoded, 'base64').toString('utf8').split(':')
-  return { username, password: rest.join(':') }
-}
 
 // A long-lived token is `bdy_`, the tenant, 30 random characters and a checksum. Scanners for leaked secrets recognise it, a typo
 // costs no look-up, and only one tenant's database is searched.
@@ -58,9 +26,6 @@ const SHAPE = new RegExp(
 
 /** The tenant in tokens of administration accounts. */
 export const NO_TENANT = '00000000-0000-4000-8000-000000000000' as Uuid
-
-/** Whether the text is a long-lived token. Checks the prefix only. */
-export const isAuthToken = (text: string): boolean => text.startsWith(AUTH_TOKEN_PREFIX)
 
 /** Returns a new long-lived token. `tenant` is `NO_TENANT` for an administration account. */
 export function newAuthToken(tenant: Uuid): string {

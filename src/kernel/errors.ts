@@ -193,4 +193,7 @@ export const versionConflict = refusalOf('versionConflict')
 export const wrongState = refusalOf('wrongState')
 
 /** Returns a 401 with the code `unauthenticated`. */
+export const tokenExpired = (): Refusal => unauthenticated('The token has expired; sign in again.')
+
+/** Returns a 401 with the code `unauthenticated`. */
 export const tokenRevoked = (): Refusal => unauthenticated('The token has been revoked; sign in again.')

@@ -14,6 +14,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { ALL_PERMISSIONS, grants, type Permission, permissionsHeld } from '../../platform/http/permissions.ts'
 import type { JsonText, SignedInContext } from '../../platform/http/route.ts'
+import { isAuthToken } from '../../platform/outbound/masking.ts'
 import { administrationTokens } from '../../platform/tenancy/control-tables.ts'
 import { controlDatabase, HOME_SHARD, homeDatabase, type Tenant } from '../../platform/tenancy.ts'
 import { accountAt, changeAccount } from '../administration/service.ts'
@@ -25,7 +26,7 @@ import { requireAccountAccess, requireAuthority, requireHeldPermissions } from '
 import { readAccount, type StoredAccount } from '../store.ts'
 import { authTokens } from '../tables.ts'
 import { requireTenantName } from '../tenant-names.ts'
-import { hashOfAuthToken, isAuthToken, NO_TENANT, newAuthToken } from '../tokens.ts'
+import { hashOfAuthToken, NO_TENANT, newAuthToken } from '../tokens.ts'
 import {
   hasRoomFor,
   hasRoomForAdministration,

@@ -1,12 +1,13 @@
 import { and, asc, desc, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Database, Query } from '../../platform/database.ts'
+import { isAuthToken } from '../../platform/outbound/masking.ts'
 import { administrationTokens, administrators } from '../../platform/tenancy/control-tables.ts'
 import { configurationVersions } from '../../product/tables.ts'
 import { rolePermissions } from '../rights.ts'
 import { ADMINISTRATION_ACCOUNT, givenRolesQuery, type Keeping, type StoredAccount } from '../store.ts'
 import { accounts, authTokens } from '../tables.ts'
-import { hashOfAuthToken, isAuthToken } from '../tokens.ts'
+import { hashOfAuthToken } from '../tokens.ts'
 
 /** A token with the current state of its account. */
 export type FoundToken = {

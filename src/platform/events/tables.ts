@@ -95,7 +95,7 @@ export const deliveries = sqliteTable(
     attempts: integer().notNull(),
     /** How often the delivery was requested again (`redeliver`). An attempt claimed before the last request does not end it. */
     asked: integer().notNull().default(0),
-    /** Time of the next attempt. The webhook's object knows the attempts under way (servicing/events/delivery/claims.ts). */
+    /** Time of the next attempt. The webhook's object knows the attempts under way (servicing/events/delivery/deliver.ts). */
     dueAt: integer().notNull(),
     /** Outcome of the last attempt, or why there was none: `suspended`, `deleted`, `discarded`. */
     outcome: text(),

@@ -11,6 +11,9 @@ export const SHORTEST_SECRET = 4
 /** Prefix of long-lived tokens (access/tokens.ts). */
 export const AUTH_TOKEN_PREFIX = 'bdy_'
 
+/** Whether the text is a long-lived token. Checks the prefix only. */
+export const isAuthToken = (text: string): boolean => text.startsWith(AUTH_TOKEN_PREFIX)
+
 const AUTH_TOKENS = new RegExp(`${AUTH_TOKEN_PREFIX}\\w+`, 'g')
 
 /** Masks long-lived tokens, for logs and responses that repeat a path. */

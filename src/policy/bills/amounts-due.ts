@@ -26,7 +26,7 @@ import { isReversedApart, netCharges } from './net-charges.ts'
 export function chargesOf(
   aggregate: PolicyAggregate,
   modification: Modification,
-  reversesApart = isReversedApart(aggregate, modification),
+  reversesApart?: boolean,
 ): Charge[] {
   const { kind, locator } = modification
   const fees = [...aggregate.fees.values()]
@@ -48,7 +48,7 @@ export function chargesOf(
     case 'scheduleChange':
       return []
     default:
-      return netCharges(aggregate, modification, reversesApart)
+      return netCharges(aggregate, modification, reversesApart ?? isReversedApart(aggregate, modification))
   }
 }
 

@@ -1,4 +1,5 @@
-// Reads everything that an operation needs in one batch: the policy, its policyholder and the configuration of its version.
+// Reads everything that an operation needs in one batch: the policy, its policyholder and the configuration of its version. The
+// guards fail the batch of a write that relies on what has changed since (docs/design.md, section 5).
 import { type SQL, sql } from 'drizzle-orm'
 import { invalidRequest, notFound, Refusal } from '../../kernel/errors.ts'
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
@@ -9,6 +10,7 @@ import { type Database, type Query, statement } from '../../platform/database.ts
 import type { Position } from '../../platform/paging.ts'
 import { policyholderQuery, readLocator } from '../../policyholders/store.ts'
 import { policyholders } from '../../policyholders/tables.ts'
+import type { Policyholder } from '../../policyholders/values.ts'
 import type { LoadedConfiguration, VersionRow } from '../../product/cache.ts'
 import { loadConfiguration, versionQuery } from '../../product/cache.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
@@ -311,6 +313,40 @@ function conditionOn(needed: NeededCredit): { holds: SQL; credit: Money } {
   if ('atLeast' in needed) return { holds: CREDIT_IS_ENOUGH, credit: needed.atLeast }
   return { holds: CREDIT_HAS_ROOM, credit: needed.atMost }
 }
+
+const locatorParameter = sql.placeholder('locator')
+const versionParameter = sql.placeholder('version')
+const storedPolicy = sql`(select ${policies.version} from ${policies} where ${policies.locator} = ${locatorParameter})`
+const POLICY_IS_NEW = sql`${storedPolicy} is null`
+const POLICY_IS_UNCHANGED = sql`${storedPolicy} = ${versionParameter}`
+const CONFIGURATION_IS_UNCHANGED = sql`(select ${configurationVersions.hash} from ${configurationVersions}
+  where ${configurationVersions.version} = ${versionParameter}) = ${sql.placeholder('hash')}`
+const POLICYHOLDER_IS_UNCHANGED = sql`(select ${policyholders.version} from ${policyholders}
+  where ${policyholders.locator} = ${locatorParameter}) = ${versionParameter}`
+
+/** Fails the batch if the policy has changed since it was read, or if another request created it first. */
+export function policyGuard(
+  before: PolicyAggregate | undefined,
+  { policy: { locator } }: PolicyAggregate,
+): Guard {
+  const name = 'guard_policy_version'
+  if (!before) return { name, holds: POLICY_IS_NEW, values: { locator } }
+  return { name, holds: POLICY_IS_UNCHANGED, values: { locator, version: before.policy.version } }
+}
+
+/** Fails the batch unless the version still has the configuration that the plan used. */
+export const configurationGuard = (version: number, hash: string): Guard => ({
+  name: 'guard_configuration_hash',
+  holds: CONFIGURATION_IS_UNCHANGED,
+  values: { version, hash },
+})
+
+/** Fails the batch if the policyholder has changed since the price used it. */
+export const policyholderGuard = ({ locator, version }: Policyholder): Guard => ({
+  name: 'guard_policyholder_version',
+  holds: POLICYHOLDER_IS_UNCHANGED,
+  values: { locator, version },
+})
 
 /** Selects a page of payments that made or used credit, including reversed ones, oldest first, and one more than the page size. */
 export const movementsQuery = (

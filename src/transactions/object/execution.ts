@@ -26,7 +26,15 @@ import type { ProjectionOptions } from '../../policy/projection/policy.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { differenceQueries, tableUseRows, withMedia } from '../../policy/store/aggregates.ts'
 import { journalQueries } from '../../policy/store/journal.ts'
-import { creditGuard, loadNewPolicyContext, loadPart, loadPolicy } from '../../policy/store/loading.ts'
+import {
+  configurationGuard,
+  creditGuard,
+  loadNewPolicyContext,
+  loadPart,
+  loadPolicy,
+  policyGuard,
+  policyholderGuard,
+} from '../../policy/store/loading.ts'
 import { type Loaded, NeedsWholePolicy, type Part } from '../../policy/surroundings.ts'
 import type { Planned } from '../../policy/transitions.ts'
 import type { Attempt } from '../../rating/rate.ts'
@@ -48,7 +56,6 @@ import {
 import type { PolicyMessage } from '../mechanism/message.ts'
 import { RefusedPayOut } from '../payments/kind.ts'
 import { withConsequences } from './consequences.ts'
-import { configurationGuard, policyGuard, policyholderGuard } from './guards.ts'
 import { assertPreviewed, assertPreviewedPrice, rowOfUse, withPreviewedTimes } from './if-previewed.ts'
 import { forgetOtherEra, forgetPolicy, type PolicyMemory, rememberPolicy } from './memory.ts'
 

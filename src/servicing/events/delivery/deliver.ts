@@ -6,7 +6,6 @@ import type { Database, Query } from '../../../platform/database.ts'
 import type { ShardPlace } from '../../../platform/events/timers.ts'
 import { shardDatabase } from '../../../platform/tenancy.ts'
 import { resolveHeaders } from '../../../reference/secrets/sending.ts'
-import { type ClaimStorage, Claims } from './claims.ts'
 import { ATTEMPT_TIMEOUT_MS, deliverLine, type Sender, sendAlert } from './serve.ts'
 import {
   type ClaimedLine,
@@ -39,6 +38,9 @@ const WORK_MS = 40_000
 
 /** Interval between claims while lanes are busy and the last claim took everything that was due. */
 const LOOK_AGAIN_MS = 1_000
+
+/** Storage of the webhook's object. A superseded instance cannot write to it, and so starts no post. */
+export type ClaimStorage = Pick<DurableObjectStorage, 'get' | 'put' | 'delete'>
 
 type QueuedLine = { readonly sender: Sender; readonly line: ClaimedLine }
 
@@ -237,5 +239,62 @@ class Recorder {
   #queriesOf(added: readonly Added[]): Query[] {
     const results = added.flatMap(({ results }) => results)
     return recordResults(this.#database, this.#webhook, results)
+  }
+}
+
+const STORAGE_KEY = 'underWay'
+
+/** The sequence of a line's first delivery, and the time until which no one else may attempt it. */
+type Stored = readonly (readonly [head: number, until: Instant])[]
+
+const NONE: ReadonlySet<number> = new Set()
+
+/**
+ * The deliveries that are under way: the claims of one run of a webhook's object. A webhook has one object in each shard, so the
+ * object that posts holds the claim, and the database does not know of it. `take` writes what is under way to the object's storage
+ * before the first post. So after a crash nothing is posted again while an answer may still come, and everything else continues
+ * immediately.
+ */
+class Claims {
+  readonly #storage: ClaimStorage
+  readonly #heads: Map<number, Instant>
+
+  private constructor(storage: ClaimStorage, heads: Stored) {
+    this.#storage = storage
+    this.#heads = new Map(heads)
+  }
+
+  /** Opens the claims, including those that an interrupted run left under way. */
+  static async open(storage: ClaimStorage): Promise<Claims> {
+    return new Claims(storage, (await storage.get<Stored>(STORAGE_KEY)) ?? [])
+  }
+
+  /** Returns the heads that may be under way at `at`, without those that are about to be recorded. */
+  heads(at: Instant, recorded: ReadonlySet<number> = NONE): number[] {
+    for (const [head, until] of this.#heads) if (until <= at) this.#heads.delete(head)
+    return [...this.#heads.keys()].filter(head => !recorded.has(head))
+  }
+
+  /** Claims the heads. Await it before the first post. */
+  async take(heads: readonly number[], until: Instant): Promise<void> {
+    for (const head of heads) this.#heads.set(head, until)
+    await this.#storage.put(STORAGE_KEY, [...this.#heads] satisfies Stored)
+  }
+
+  /** Releases heads whose results are recorded. */
+  release(heads: Iterable<number>): void {
+    for (const head of heads) this.#heads.delete(head)
+  }
+
+  /** Returns when the first of the remaining heads may be attempted again, or undefined if none remain. */
+  freeAt(): Instant | undefined {
+    return this.#heads.size === 0 ? undefined : (Math.min(...this.#heads.values()) as Instant)
+  }
+
+  /** Keeps unrecorded heads until their time is over. */
+  async close(): Promise<void> {
+    this.heads(now())
+    if (this.#heads.size > 0) await this.#storage.put(STORAGE_KEY, [...this.#heads] satisfies Stored)
+    else await this.#storage.delete(STORAGE_KEY)
   }
 }

@@ -1,5 +1,5 @@
 // Reads what is due and records results. It does not use `commit`: an attempt is not a request of a client and changes only its
-// own rows, so it needs no guards. The webhook's object knows what is under way (claims.ts); the database does not.
+// own rows, so it needs no guards. The webhook's object knows what is under way (deliver.ts); the database does not.
 import { eq, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
 import { alias } from 'drizzle-orm/sqlite-core'
