@@ -1,6 +1,6 @@
 // A policy with many perils is serialized in pieces that together are the whole response.
 import { expect, it } from 'vitest'
-import { isLong, jsonTexts } from '../../src/kernel/long-lists.ts'
+import { isLong, jsonTexts } from '../../src/kernel/json.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
 import { policyAnswer, policyResponse } from '../../src/policy/projection/policy.ts'

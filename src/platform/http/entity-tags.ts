@@ -2,7 +2,7 @@
 // exactly when the response would, and can be compared in the Worker and inside the policy's object, before the guarded batch.
 import { createHash, hash } from 'node:crypto'
 import { invalidParameter, Refusal } from '../../kernel/errors.ts'
-import { isLong, jsonTexts } from '../../kernel/long-lists.ts'
+import { isLong, jsonTexts } from '../../kernel/json.ts'
 
 /** 132 bits of SHA-256 as base64url. */
 const TAG_CHARACTERS = 22

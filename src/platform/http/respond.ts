@@ -3,7 +3,7 @@
 import type { z } from '@hono/zod-openapi'
 import { version } from '../../../package.json'
 import { ERROR_KINDS, Refusal, type RefusalDetails } from '../../kernel/errors.ts'
-import { isLong } from '../../kernel/long-lists.ts'
+import { isLong } from '../../kernel/json.ts'
 import { now } from '../../kernel/time.ts'
 import { BOOKMARK_HEADER, serverTiming, writeBookmarks } from '../calls.ts'
 import type { JsonAnswer } from '../commit.ts'

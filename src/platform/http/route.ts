@@ -1,7 +1,7 @@
 // A route: method, path, callers, contract and one handler. A capability's routes.ts exports an array of routes. app.ts mounts
 // them all and builds the OpenAPI document from the same values.
 import type { z } from '@hono/zod-openapi'
-import { jsonTexts, LongList } from '../../kernel/long-lists.ts'
+import { jsonTexts, LongList } from '../../kernel/json.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { JsonAnswer } from '../commit.ts'
 import type { AdministrationContext, RequestContext } from '../context.ts'
@@ -57,7 +57,7 @@ export const jsonText = (answer: JsonAnswer, page?: object): JsonText => ({
   ...(page && { page }),
 })
 
-/** An object as JSON, or an object with long lists (kernel/long-lists.ts). */
+/** An object as JSON, or an object with long lists (kernel/json.ts). */
 export type Line = string | object
 
 /** Builds a response with one object on each line. */
@@ -80,7 +80,7 @@ export const NDJSON = 'application/x-ndjson'
 export const isJsonText = (value: unknown): value is JsonText =>
   typeof value === 'object' && value !== null && READY in value
 
-/** A response that may contain long lists (kernel/long-lists.ts). If it does, its text is generated in parts. */
+/** A response that may contain long lists (kernel/json.ts). If it does, its text is generated in parts. */
 export class LongAnswer {
   readonly value: unknown
   readonly texts: () => Iterable<string>

@@ -3,8 +3,7 @@ import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, minus, negated, plus, zero } from '../../kernel/money.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
 import { type FeeInForce, feeInForce, holdbacksInForce, type Line, lineUpTo } from '../fold/line.ts'
-import { type Piece, piecesOf } from '../fold/pieces.ts'
-import { mayChangeRun } from '../fold/premium.ts'
+import { mayChangeRun, type Piece, piecesOf } from '../fold/pieces.ts'
 import { mapAmounts, plusAmounts } from '../fold/shares.ts'
 import {
   type Amounts,

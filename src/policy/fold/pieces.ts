@@ -2,10 +2,18 @@
 // contract. They are derived and have no rows (docs/design.md, section 1).
 import { derivedUuid, type Uuid } from '../../kernel/locators.ts'
 import { memoByObject } from '../../kernel/maps.ts'
-import { minus } from '../../kernel/money.ts'
+import { type Money, minus, plus, zero } from '../../kernel/money.ts'
 import { earlier, type Instant, type Span, type TimeZone } from '../../kernel/time.ts'
-import type { Amounts, ExposureRun, PerilRun, PolicySegment } from '../records/aggregate.ts'
-import type { Line, Step } from './line.ts'
+import type {
+  Amounts,
+  ExposureRun,
+  Modification,
+  PerilRun,
+  PolicyAggregate,
+  PolicySegment,
+  Quote,
+} from '../records/aggregate.ts'
+import { type Line, lineOf, type Step, withIssued } from './line.ts'
 import type { Measure } from './shares.ts'
 import {
   amountsOf,
@@ -358,3 +366,32 @@ export const isInForceAt = (
   at < piece.end &&
   order.get(piece.madeBy)! <= step &&
   (piece.replacedBy === undefined || order.get(piece.replacedBy)! > step)
+
+/** Whether the step can make or replace pieces of the run. */
+export function mayChangeRun({ modification, made, replaced }: Step, run: PerilRun): boolean {
+  const overlapsRun = ({ start, end }: Span): boolean => start < run.end && run.start < end
+  return modification.locator === run.madeBy || made.some(overlapsRun) || replaced.some(overlapsRun)
+}
+
+/**
+ * Returns how the modification, as the last of the line, changes the premium in force: the premium of the pieces that it made minus
+ * that of the pieces that it replaced. Reads the pieces of one run at a time and does not keep them: those of a large policy do not
+ * fit into memory.
+ */
+export function premiumChangeOf(
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  { locator: by }: Modification,
+): Money {
+  const { currency, timeZone } = aggregate.policy
+  const line = lineOf(aggregate, quote, withIssued(by))
+  const last = line.at(-1)!
+  let change = zero(currency)
+  for (const run of aggregate.perilRuns.values())
+    if (mayChangeRun(last, run))
+      for (const { madeBy, replacedBy, amounts } of piecesOf(run, line, timeZone)) {
+        if (madeBy === by && amounts) change = plus(change, amounts.premium)
+        if (replacedBy === by && amounts) change = minus(change, amounts.premium)
+      }
+  return change
+}

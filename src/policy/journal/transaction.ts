@@ -5,8 +5,7 @@ import { containsTime, type Instant, later as laterOf, type Span } from '../../k
 import { chargesOf } from '../bills/amounts-due.ts'
 import { type Charge, isHoldback } from '../bills/charge.ts'
 import { isIssued, isListed, type Line, lineUpTo, segmentsInForce } from '../fold/line.ts'
-import { type Piece, piecesOf } from '../fold/pieces.ts'
-import { mayChangeRun } from '../fold/premium.ts'
+import { mayChangeRun, type Piece, piecesOf } from '../fold/pieces.ts'
 import { amountsOf, mapAmounts, plusAmounts } from '../fold/shares.ts'
 import {
   type Amounts,

@@ -1,6 +1,7 @@
 // Characteristics: data of a policy, exposure or peril over a span, in responses (brief 2.1).
+
+import { LongList } from '../../kernel/json.ts'
 import type { Uuid } from '../../kernel/locators.ts'
-import { LongList } from '../../kernel/long-lists.ts'
 import { addByName, type Money, plus, sum, toNumber, zero } from '../../kernel/money.ts'
 import type { Span } from '../../kernel/time.ts'
 import type { FieldData } from '../../product/fields/groups.ts'

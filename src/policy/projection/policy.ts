@@ -1,8 +1,8 @@
 // A policy in responses. Segments, modification lists and sums are derived on read.
 
 import { notFound, tooLarge } from '../../kernel/errors.ts'
+import { LongList } from '../../kernel/json.ts'
 import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
-import { LongList } from '../../kernel/long-lists.ts'
 import { toNumber } from '../../kernel/money.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type {

@@ -1,7 +1,7 @@
 // Invoices and payments (brief 4.1), documents and modifications in responses.
 
+import { LongList } from '../../kernel/json.ts'
 import { derivedUuid, type Uuid } from '../../kernel/locators.ts'
-import { LongList } from '../../kernel/long-lists.ts'
 import { type Money, minus, plus, toNumber, zero } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { fileAddress, mediaAddress } from '../../platform/http/file-links.ts'

@@ -2,7 +2,7 @@
 // deliberately keeps them, so that a snapshot can be compared with any stored response. With an effective time, it has only
 // segments of policy, exposures and perils that contain that time and were not replaced by then (brief 2.1.2).
 import { Refusal } from '../../kernel/errors.ts'
-import { flatMapList } from '../../kernel/long-lists.ts'
+import { flatMapList } from '../../kernel/json.ts'
 import { type CurrencyCode, sum, toNumber } from '../../kernel/money.ts'
 import { containsTime, type Instant } from '../../kernel/time.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'

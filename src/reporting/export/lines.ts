@@ -1,5 +1,5 @@
 // Lines of an export. Lines of policies and policyholders name files, which become URLs as in any other response.
-import { isLong } from '../../kernel/long-lists.ts'
+import { isLong } from '../../kernel/json.ts'
 import { type CurrencyCode, fromMinor, toText } from '../../kernel/money.ts'
 import { withoutFileNames } from '../../platform/http/file-links.ts'
 import type { Line } from '../../platform/http/route.ts'

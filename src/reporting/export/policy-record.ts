@@ -1,7 +1,7 @@
 // A policy in an export: the response of GET /policy/{locator} and all other records of the policy. It is sufficient to bill,
 // price and prorate the policy elsewhere: items of invoices, planned bills, and the cost of each segment of a peril in force.
 import { futureInvoice } from '../../billing/payments.ts'
-import { isLong, LongList } from '../../kernel/long-lists.ts'
+import { isLong, LongList } from '../../kernel/json.ts'
 import { toNumber } from '../../kernel/money.ts'
 import { futureInstallments, installmentOf } from '../../policy/bills/amounts-due.ts'
 import type { CheckInvoicesResponse, PolicyPriceResponse } from '../../policy/contract/billing.ts'

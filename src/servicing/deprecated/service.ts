@@ -1,6 +1,7 @@
 // Responses of the deprecated paths, from the same records as the other responses.
 
 import { notFound, wrongState } from '../../kernel/errors.ts'
+import { LongList } from '../../kernel/json.ts'
 import {
   derivedUuid,
   type PolicyLocator,
@@ -8,7 +9,6 @@ import {
   readDigits,
   type Uuid,
 } from '../../kernel/locators.ts'
-import { LongList } from '../../kernel/long-lists.ts'
 import { type Money, toNumber } from '../../kernel/money.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { LongAnswer } from '../../platform/http/route.ts'

@@ -6,8 +6,7 @@ import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, decimal, type Money, minus, money, sum, toDecimal } from '../../kernel/money.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
 import { type FeeInForce, feesOf, lineOf, segmentsInForce } from '../../policy/fold/line.ts'
-import { type Piece, piecesOf } from '../../policy/fold/pieces.ts'
-import { premiumChangeOf } from '../../policy/fold/premium.ts'
+import { type Piece, piecesOf, premiumChangeOf } from '../../policy/fold/pieces.ts'
 import { measureOf, type Prorated, portion, splitBy, withSplits } from '../../policy/fold/shares.ts'
 import {
   boundQuote,

@@ -19,12 +19,14 @@ import { explainedPriceChange, priceChangeOf } from '../mechanism/price-change.t
 import type { RenewalCreateRequest } from '../renewals/contract.ts'
 import {
   type CreateOperation,
+  fillNewEndorsement,
+  fillNewRenewal,
+  fillOperation,
   planApplication,
   planEndorsementUpdate,
   planReferral,
   startingNow,
 } from './application.ts'
-import { fillNewEndorsement, fillNewRenewal, fillOperation } from './autofill.ts'
 import type { EndorsementCreateRequest } from './contract.ts'
 import {
   assertEndorsementAllows,

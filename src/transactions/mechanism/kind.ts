@@ -2,8 +2,8 @@
 // policy's object, previews, price changes and plugins loop over src/transactions/kinds.ts, so a new kind needs only its folder
 // and one line there (docs/design.md, section 4).
 import type { PluginRecord, PluginRecords } from '../../extension/plugins/transaction-records.ts'
+import { jsonWithin } from '../../kernel/json.ts'
 import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
-import { jsonWithin } from '../../kernel/long-lists.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'

@@ -1,5 +1,6 @@
 // Reads run in the Worker in one round trip. Everything else runs in the policy's object.
 import { notFound } from '../../kernel/errors.ts'
+import { LongList } from '../../kernel/json.ts'
 import {
   type DigitLocator,
   type PolicyLocator,
@@ -7,7 +8,6 @@ import {
   readUuid,
   type Uuid,
 } from '../../kernel/locators.ts'
-import { LongList } from '../../kernel/long-lists.ts'
 import { isBySubject } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { jsonText, LongAnswer, type ReadyAnswer } from '../../platform/http/route.ts'

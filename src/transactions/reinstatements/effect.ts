@@ -4,7 +4,7 @@ import { wrongState } from '../../kernel/errors.ts'
 import { minus } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { feesOf, isReversedByHand, standingEndings } from '../../policy/fold/line.ts'
-import { premiumChangeOf } from '../../policy/fold/premium.ts'
+import { premiumChangeOf } from '../../policy/fold/pieces.ts'
 import { measureOf, type Prorated, portion, withSplits } from '../../policy/fold/shares.ts'
 import {
   boundQuote,

@@ -9,7 +9,7 @@ import type { CancellationLocator, DisplayId, EndorsementLocator, Uuid } from '.
 import { sumOf } from '../../../../kernel/money.ts'
 import { type Instant, later } from '../../../../kernel/time.ts'
 import { segmentsInForce, standingCancellations } from '../../../../policy/fold/line.ts'
-import { premiumChangeOf } from '../../../../policy/fold/premium.ts'
+import { premiumChangeOf } from '../../../../policy/fold/pieces.ts'
 import type { Modification, PolicySegment } from '../../../../policy/records/aggregate.ts'
 import type { ModificationKind } from '../../../../policy/records/transactions.ts'
 import type { ReadElement } from '../elements.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { flatMapList, isLong, jsonTexts, jsonWithin, LongList } from '../../src/kernel/long-lists.ts'
+import { flatMapList, isLong, jsonTexts, jsonWithin, LongList } from '../../src/kernel/json.ts'
 import { size } from '../support/sizes.ts'
 
 /** A value with long lists in objects, lists and one another, and the same value with arrays. */
