@@ -63,7 +63,7 @@ describe.skipIf(!BROWSER)('Accessibility checks with axe, light and dark', () =>
       recordLocator: policy,
       text: 'Calls on Monday.',
     })
-    ;({ page } = await browser.open({ colorScheme: 'light', reducedMotion: 'reduce' }))
+    ;({ page } = await browser.open({ colorScheme: 'light' }))
   }, 180_000)
   afterAll(async () => {
     await browser?.close()
