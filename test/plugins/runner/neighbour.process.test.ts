@@ -10,7 +10,7 @@ import { measured, size } from '../../support/sizes.ts'
 import { HOSTILE_SCRIPTS } from './hostile-scripts.ts'
 
 /** How long the idle service is observed. */
-const IDLE_MS = size(3_000, 20_000)
+const IDLE_MS = size(500, 20_000)
 
 /** The scripts that run then, a built-in function and a pattern, or all of them, and how many of them each tenant runs. */
 const SCRIPTS = size([0, 27], [...HOSTILE_SCRIPTS.keys()])
