@@ -1,5 +1,6 @@
 // State transitions of a policy, its events as flat maps of text (brief 9), and the plan to record.
 
+import { invalidRequest, wrongState } from '../kernel/errors.ts'
 import type { DisplayId, LocatorSupply } from '../kernel/locators.ts'
 import { type Money, toText } from '../kernel/money.ts'
 import { asSentences } from '../kernel/text.ts'
@@ -9,6 +10,7 @@ import type { EventType } from '../platform/events/catalogue.ts'
 import type { NewEvent } from '../platform/events/outbox.ts'
 import { assertAllowed, type TransitionTable } from '../platform/events/transitions.ts'
 import type { CustomEventType } from '../platform/events/types.ts'
+import { standingCancellations } from './fold/line.ts'
 import type { Modification, PolicyAggregate, Quote } from './records/aggregate.ts'
 import { SELECT_FIRST, selectedQuoteIfAny } from './records/aggregate.ts'
 import { type Invoice, invoiceStatus } from './records/invoice.ts'
@@ -199,4 +201,20 @@ export function assertPolicyAllows(aggregate: PolicyAggregate, action: PolicyAct
 function underwritingNotesText(aggregate: PolicyAggregate): string {
   const notes = selectedQuoteIfAny(aggregate)?.underwriting?.notes ?? []
   return notes.length > 0 ? ` Underwriting notes: ${asSentences(notes)}` : ''
+}
+
+/**
+ * Requires a time within the contract, named `name` in the message. Throws 409 for a time after a cancellation that ends the
+ * contract, since the time was right before it, and 400 for any other time outside (brief 1.5, 8).
+ */
+export function assertWithinContract(aggregate: PolicyAggregate, name: string, at: Instant): void {
+  const { originalStart, effectiveEnd } = aggregate.policy
+  if (at >= originalStart && at < effectiveEnd) return
+  if (at >= effectiveEnd && standingCancellations(aggregate).length > 0)
+    throw wrongState(
+      `${name} ${at} must be before ${effectiveEnd}, when the cancellation of the policy takes effect.`,
+    )
+  throw invalidRequest(
+    `${name} ${at} must be at or after the contract's start ${originalStart} and before its effective end ${effectiveEnd}.`,
+  )
 }

@@ -318,19 +318,16 @@ export const referralBy = (
   { decision, note }: UnderwritingDecisionRequest,
 ): Referral => ({ decision, notes: [`${caller.username}: ${decision}${note ? `, ${note}` : ''}`] })
 
-/** What a person can do about the decision. Nobody can decide on a reinstatement. */
-const ADVICE = {
-  endorsement: 'A person can decide on its application: POST /endorsements/{locator}/underwriting.',
-  renewal: 'A person can decide on its application: POST /renewals/{locator}/underwriting.',
-  reinstatement: '',
-} as const
-
-/** Throws 409, with the notes, unless underwriting accepted. */
+/**
+ * Throws 409, with the notes, unless underwriting accepted. `advice` says what a person can do about the decision: nobody can
+ * decide on a reinstatement.
+ */
 export function assertUnderwritten(
-  kind: keyof typeof ADVICE,
+  kind: 'endorsement' | 'renewal' | 'reinstatement',
   { decision, notes }: Pick<UnderwritingResult, 'decision' | 'notes'>,
+  advice = '',
 ): void {
   if (decision === 'accept') return
-  const sentences = [`Underwriting decided '${decision}' on the ${kind}.`, ...notes, ADVICE[kind]]
+  const sentences = [`Underwriting decided '${decision}' on the ${kind}.`, ...notes, advice]
   throw new Refusal('underwritingRefused', asSentences(sentences))
 }

@@ -138,11 +138,13 @@ describe('A cancellation', () => {
     }
   })
 
-  it('can be repeated for an earlier date, and a later one returns 400 with the latest allowed date', async () => {
+  it('can be repeated for an earlier date, and a later one returns 409 with the latest allowed date', async () => {
     const policy = await issued()
+    const { body: second } = await draft(policy, later(policy, 9))
     await draft(policy, later(policy, 9), { issue: true })
     const refused = await draft(policy, later(policy, 10), { issue: true })
-    expect(refused.status).toBe(400)
+    expect(refused.status).toBe(409)
+    expect((await patch(`/cancellations/${second.locator}/issue`)).status).toBe(409)
     expect(refused.body).toMatchObject({ message: expect.stringContaining(String(later(policy, 9))) })
     await draft(policy, later(policy, 3), { issue: true })
     const after = await read(policy)

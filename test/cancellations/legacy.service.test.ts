@@ -168,7 +168,7 @@ describe('A legacy cancellation', () => {
     const all: CancellationResponse[] = []
     for (const at of times) all.push(await cancelled(policy, at))
     expect((await listed(policy)).map(one => one.effectiveTimestamp)).toEqual(times.map(String))
-    expect((await cancel(policy, month(4))).status).toBe(400)
+    expect((await cancel(policy, month(4))).status).toBe(409)
     for (const one of all.reverse()) await reinstate(one)
     expect((await priceOf(policy)).total).toBe(total)
     await isBilledWhole(policy)

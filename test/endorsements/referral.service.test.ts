@@ -84,12 +84,27 @@ describe('An endorsement that underwriting does not accept', () => {
     expect(status).toBe(409)
     expect(body).toMatchObject({
       code: 'underwritingRefused',
-      message: `Underwriting decided 'none' on the endorsement. ${NOTE} A person can decide on its application: POST /endorsements/{locator}/underwriting.`,
+      message: `Underwriting decided 'none' on the endorsement. ${NOTE} A person can decide on its application: POST ${path}/underwriting.`,
     })
     for (const action of ['accept', 'issue'])
       expect((await act<Problem>(path, { action })).body).toMatchObject({ code: 'underwritingRefused' })
     expect((await motor.get<EndorsementResponse>(path)).body.state).toBe('application')
     expect(await resultOf(path)).toMatchObject({ decision: 'none', notes: [NOTE] })
+  })
+
+  it('is not stored if its creation asks for a further state, and the refusal names no application', async () => {
+    const policy = await issued()
+    const refused = await motor.post<Problem>(`/policies/${policy.locator}/endorsements`, {
+      endorsementName: 'change',
+      startTimestamp: monthsIn(policy, 6),
+      state: 'quoted',
+      fieldValues: TO_REFER,
+    })
+    expect(refused.status).toBe(409)
+    expect(refused.body.message).toBe(
+      `Underwriting decided 'none' on the endorsement. ${NOTE} Nothing was stored. If you create it with state=application, a person can decide on it: POST /endorsements/{locator}/underwriting.`,
+    )
+    expect((await motor.get(`/policies/${policy.locator}/endorsements`)).body).toEqual([])
   })
 
   it('can be quoted and issued after a person accepts it, and keeps the person’s name and note', async () => {
@@ -225,7 +240,7 @@ describe('A renewal that underwriting does not accept', () => {
     const { status, body: refused } = await act<Problem>(path, { action: 'quote' })
     expect(status).toBe(409)
     expect(refused.message).toBe(
-      `Underwriting decided 'none' on the renewal. ${NOTE} A person can decide on its application: POST /renewals/{locator}/underwriting.`,
+      `Underwriting decided 'none' on the renewal. ${NOTE} A person can decide on its application: POST ${path}/underwriting.`,
     )
     const { body: decided } = await decide<RenewalResponse>(path, { decision: 'accept' })
     expect(decided.automatedUnderwritingResult?.notes).toEqual([NOTE, 'ulrich.underwriter: accept'])

@@ -11,8 +11,8 @@ test('texts without a mark at their end get a full stop, and blank ones are left
 
 test('the message of a refused endorsement continues after notes that have no full stop', () => {
   const result = { decision: 'reject', notes: ['Driver under 21', 'Three claims'] } as const
-  expect(() => assertUnderwritten('endorsement', { ...result, notes: [...result.notes] })).toThrow(
-    "Underwriting decided 'reject' on the endorsement. Driver under 21. Three claims. A person can decide on its application: POST /endorsements/{locator}/underwriting.",
+  expect(() => assertUnderwritten('endorsement', { ...result, notes: [...result.notes] }, 'Ask.')).toThrow(
+    "Underwriting decided 'reject' on the endorsement. Driver under 21. Three claims. Ask.",
   )
   expect(() => assertUnderwritten('reinstatement', { decision: 'none', notes: [] })).toThrow(
     /^Underwriting decided 'none' on the reinstatement\.$/,

@@ -16,6 +16,7 @@ import type { Loaded } from '../../policy/surroundings.ts'
 import {
   type AppliedTransaction,
   assertPolicyAllows,
+  assertWithinContract,
   combineSteps,
   type Planned,
   policyEvent,
@@ -161,8 +162,8 @@ const termsOf = (request: CancellationCreateRequest): CancellationTerms => ({
 })
 
 /**
- * Creates a draft and takes one digit locator. Throws 409 for a policy that cannot be cancelled, and 400 for terms outside of its
- * contract or product.
+ * Creates a draft and takes one digit locator. Throws 409 for a policy that cannot be cancelled at that time, and 400 for terms
+ * outside of its contract or product.
  */
 export function planCancellationCreation(
   before: PolicyAggregate,
@@ -235,7 +236,7 @@ async function planLegacyCancellation(
   context: CancellingContext,
 ): Promise<Planned> {
   assertPolicyAllows(before, 'cancel')
-  assertWithinContract(before, effectiveAt)
+  assertWithinContract(before, 'The effective time', effectiveAt)
   const { now, product, supply } = context
   const locator = supply.digits() as CancellationLocator
   const order: CancellationOrder = {
@@ -335,7 +336,7 @@ const cancellationType = (product: ProductDefinition, name: string): Cancellatio
 const quoteNames = (names: readonly string[]): string => names.map(name => `'${name}'`).join(', ')
 
 function assertTerms(before: PolicyAggregate, terms: CancellationTerms, product: ProductDefinition): void {
-  assertWithinContract(before, terms.effectiveAt)
+  assertWithinContract(before, 'The effective time', terms.effectiveAt)
   const type = cancellationType(product, terms.name)
   if (!type && terms.name !== LAPSE) {
     const known = [...new Set([...(product.cancellationTypes ?? []).map(({ name }) => name), LAPSE])]
@@ -353,11 +354,3 @@ function assertTerms(before: PolicyAggregate, terms: CancellationTerms, product:
 /** The cancellation keeps the handling set by its creation or an update, since the issue cannot set one. */
 const CANCELLATION_REMEDY =
   'Invalidate them, or create or change the cancellation with conflictHandling=invalidate.'
-
-/** Requires a time within the contract. A repeated cancellation must be earlier than the last one, which ended the contract. */
-function assertWithinContract({ policy }: PolicyAggregate, effectiveAt: Instant): void {
-  if (effectiveAt >= policy.originalStart && effectiveAt < policy.effectiveEnd) return
-  throw invalidRequest(
-    `The effective time ${effectiveAt} must be at or after the contract's start ${policy.originalStart} and before its effective end ${policy.effectiveEnd}.`,
-  )
-}

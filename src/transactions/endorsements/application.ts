@@ -12,7 +12,7 @@ import {
   type UnderwritingResult,
 } from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import { assertPolicyAllows, type Planned } from '../../policy/transitions.ts'
+import { assertPolicyAllows, assertWithinContract, type Planned } from '../../policy/transitions.ts'
 import type { Attempt, Referral } from '../../rating/rate.ts'
 import type { Autofill } from '../autofill/fill.ts'
 import { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract.ts'
@@ -138,16 +138,13 @@ export const startingNow = ({ policy }: PolicyAggregate, now: Instant): Instant 
  * Checks that the start is within the contract, and a new end after it. Drops a new end that equals the present one: if kept, it
  * would undo a renewal made before the endorsement is quoted.
  */
-function validTimes({ policy }: PolicyAggregate, startAt: Instant, endAt: Instant | undefined) {
-  if (startAt < policy.originalStart || startAt >= policy.effectiveEnd)
-    throw invalidRequest(
-      `startTimestamp ${startAt} must be at or after the contract's start ${policy.originalStart} and before its effective end ${policy.effectiveEnd}.`,
-    )
+function validTimes(before: PolicyAggregate, startAt: Instant, endAt: Instant | undefined) {
+  assertWithinContract(before, 'startTimestamp', startAt)
   if (endAt !== undefined && endAt <= startAt)
     throw invalidRequest(
       `newPolicyEndTimestamp ${endAt} must be after the endorsement's startTimestamp ${startAt}.`,
     )
-  return { startAt, endAt: endAt === policy.effectiveEnd ? undefined : endAt }
+  return { startAt, endAt: endAt === before.policy.effectiveEnd ? undefined : endAt }
 }
 
 // The decision covers what the person saw: this content, on the issued policy and configuration of that time. An update, an issue

@@ -8,7 +8,12 @@ import type { EndorsementLocator } from '../../kernel/locators.ts'
 import { openInstallments } from '../../policy/bills/amounts-due.ts'
 import { underwritingResponse } from '../../policy/projection/characteristics.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
-import { type Endorsement, type EndorsementState, endorsementOf } from '../../policy/records/transactions.ts'
+import {
+  type Endorsement,
+  type EndorsementState,
+  endorsementOf,
+  type UnderwritingResult,
+} from '../../policy/records/transactions.ts'
 import { type Loaded, NeedsWholePolicy } from '../../policy/surroundings.ts'
 import { combineSteps, type Planned } from '../../policy/transitions.ts'
 import { type Attempt, assertUnderwritten } from '../../rating/rate.ts'
@@ -184,7 +189,7 @@ type AdvanceContext = {
   /** Advice on conflicts for requests that have no `conflictHandling`. */
   readonly remedy?: string
   /** Rejects a transaction that underwriting does not accept. A preview accepts everything. */
-  readonly assertDecision: typeof assertUnderwritten
+  readonly assertDecision: (kind: Endorsement['kind'], result: UnderwritingResult) => void
 }
 
 const RENEWAL_REMEDY =
@@ -207,8 +212,17 @@ export async function decideEndorsement(
   operation: EndorsementOperation,
   attempt: Attempt,
 ): Promise<EndorsementDecision> {
-  const context: AdvanceContext = { loaded, attempt, assertDecision: assertUnderwritten }
+  const advising = (adviceOn: (path: string) => string): AdvanceContext => ({
+    loaded,
+    attempt,
+    assertDecision: (kind, result) => assertUnderwritten(kind, result, adviceOn(`POST /${kind}s`)),
+  })
   if (operation.action === 'create' || operation.action === 'renew') {
+    // The refusal stores nothing, so there is no application yet that a person can decide on.
+    const context = advising(
+      path =>
+        `Nothing was stored. If you create it with state=application, a person can decide on it: ${path}/{locator}/underwriting.`,
+    )
     const handling =
       operation.action === 'create'
         ? { conflictHandling: operation.request.conflictHandling }
@@ -216,6 +230,9 @@ export async function decideEndorsement(
     return await apply(operation, operation.request.state ?? 'application', { ...context, ...handling })
   }
   const endorsement = endorsementOf(loaded.aggregate, operation.endorsement)
+  const context = advising(
+    path => `A person can decide on its application: ${path}/${endorsement.locator}/underwriting.`,
+  )
   return { planned: await planAction(endorsement, operation, context), endorsement: endorsement.locator }
 }
 
