@@ -89,6 +89,13 @@ describe('POST /policy/{locator}/addDocument', () => {
     expect(body.documents).toMatchObject([{ type: 'html' }])
   })
 
+  it('recognizes HTML that begins with any element of a text', async () => {
+    for (const fragment of ['<b>Terms</b>', '<ul><li>Terms</li></ul>', '<center>Terms</center>']) {
+      const { body } = await upload(await draft(), fragment)
+      expect(body.documents).toMatchObject([{ type: 'html' }])
+    }
+  })
+
   it('shortens a long file name without cutting a character', async () => {
     const { status, body } = await upload(await draft(), PDF, { name: `${'a'.repeat(199)}\u{1f697}.pdf` })
     expect([status, body.documents[0]?.fileName]).toEqual([200, `${'a'.repeat(196)}.pdf`])

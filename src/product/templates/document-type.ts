@@ -4,8 +4,9 @@ import type { DocumentDefinition } from '../configuration.ts'
 /** A PDF may have up to this many bytes before its mark. */
 const PDF_MARK_WITHIN = 1_024
 
+/** Fragments count too: a document may begin with the first element of its text. */
 const HTML_TAG =
-  /<(?:!doctype\s+html|html|head|body|div|p|h[1-6]|table|section|article|main|title|meta|style|span)\b/iy
+  /<(?:!doctype\s+html|html|head|body|base|link|meta|script|style|title|address|article|aside|blockquote|center|details|div|dl|fieldset|figure|footer|form|h[1-6]|header|hr|main|nav|ol|p|pre|section|table|ul|a|abbr|b|big|br|code|em|font|i|img|label|mark|s|small|span|strong|sub|sup|u)\b/iy
 const XML_DECLARATION = /<\?xml[^>]*\?>/iy
 const BLANKS = /\s*/y
 
