@@ -146,8 +146,8 @@ type Order = {
 }
 
 /**
- * Returns the plugin's plan; undefined if there is nothing to bill. Small invoices are carried forward as in built-in plans. Throws
- * 422 if the answer is invalid.
+ * Returns the plugin's plan; undefined if there is nothing to bill. Carries invoices forward only if the product sets a
+ * threshold. Throws 422 if the answer is invalid.
  */
 async function planByPlugin(
   before: PolicyAggregate,
@@ -209,7 +209,7 @@ async function planByPlugin(
     uuid: () => attempt.supply.uuid(),
   })
   assertKeepable(plan)
-  return { charges, plan: withCarryForward(plan, product, currency), open }
+  return { charges, plan: withCarryForward(plan, product.invoicing.carryForwardBelow, currency), open }
 }
 
 /**

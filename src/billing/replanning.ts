@@ -20,6 +20,7 @@ import {
   type BilledChange,
   type BillPlan,
   billingPeriods,
+  carriedBelow,
   cutAt,
   installmentOf,
   mergePastGroups,
@@ -294,7 +295,7 @@ export function replan(
   const beyond = periodsFrom(termsOf(before, before.policy.effectiveEnd), schedule, timeZone, policyEnd)
   const context = { now, timeZone, currency, terms: product.defaultPaymentTerms }
   const plan = planPeriods(periods, beyond.flat(), charges, context)
-  return { charges, plan: withCarryForward(plan, product, currency), open }
+  return { charges, plan: withCarryForward(plan, carriedBelow(product), currency), open }
 }
 
 type ReplanContext = Parameters<typeof installmentOf>[1] & { readonly currency: CurrencyCode }

@@ -194,6 +194,9 @@ export const numberInstallments = (plan: readonly Omit<Installment, 'number'>[])
 /** In major units. Totals up to this amount are one installment, and refunds are not spread (brief 5.6). */
 const SMALLEST_PLAN = 5
 
+/** Decimal text in major units: what a product that does not set `invoicing.carryForwardBelow` carries forward (brief 4.5, 5.6). */
+const CARRIED_BY_DEFAULT = '2'
+
 /** Returns the schedule, or `total` if there is a small total, a refund or nothing to pay. */
 export function scheduleFor(charges: Iterable<Charge>, schedule: PaymentScheduleType): PaymentScheduleType {
   const amounts = Array.from(charges)
@@ -292,17 +295,21 @@ export function termPlan(
     now,
     timeZone: aggregate.policy.timeZone,
   })
-  return withCarryForward(plan, product, aggregate.policy.currency)
+  return withCarryForward(plan, carriedBelow(product), aggregate.policy.currency)
 }
 
-/** Makes every installment but the last carry small invoices forward. */
+/** Returns, as decimal text, the amount below which a plan that the product's schedule makes carries an invoice forward. */
+export const carriedBelow = ({ invoicing }: ProductDefinition): string =>
+  invoicing.carryForwardBelow ?? CARRIED_BY_DEFAULT
+
+/** Makes every installment but the last carry invoices below the amount forward. */
 export function withCarryForward(
   plan: readonly Installment[],
-  { invoicing }: ProductDefinition,
+  below: string | undefined,
   currency: CurrencyCode,
 ): Installment[] {
-  if (invoicing.carryForwardBelow === undefined) return [...plan]
-  const carriesBelow = money(invoicing.carryForwardBelow, currency).minor
+  if (below === undefined) return [...plan]
+  const carriesBelow = money(below, currency).minor
   return plan.map((one, at) => (at < plan.length - 1 ? { ...one, carriesBelow } : one))
 }
 

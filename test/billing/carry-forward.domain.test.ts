@@ -1,4 +1,4 @@
-// Invoices below the product's threshold, here 2.00, are carried forward (brief 4.4). The term is a year from March 1, 2030,
+// Invoices below the product's threshold, here 2.00, are carried forward (brief 4.4, 4.5). The term is a year from March 1, 2030,
 // billed monthly.
 import { expect, it } from 'vitest'
 import { decideInvoicing } from '../../src/billing/billing.ts'
@@ -57,4 +57,17 @@ it('the last invoice of a plan is not carried forward, even below the threshold'
     [220, 'unfulfilled'],
     [110, 'unfulfilled'],
   ])
+})
+
+it('a product that sets no threshold carries invoices below 2.00 forward, and one that sets 0 none', async () => {
+  const boat = await BoatInUtc.issued({ yearly: '18' })
+  await boat.makeNext(1)
+  expect(settlementsOf(boat)).toEqual([
+    [150, 'carriedForward'],
+    [300, 'unfulfilled'],
+  ])
+  const policy = JSON.parse(files[POLICY]!)
+  const none = { [POLICY]: JSON.stringify({ ...policy, invoicing: { carryForwardBelow: 0 } }) }
+  const uncarried = await BoatInUtc.issued({ yearly: '18', files: none })
+  expect(settlementsOf(uncarried)).toEqual([[150, 'unfulfilled']])
 })

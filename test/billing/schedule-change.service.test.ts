@@ -10,17 +10,28 @@ import type {
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import { type Boats, boatTenant } from '../support/boat.ts'
-import { month } from '../support/boat-product.ts'
+import { boatFiles, month } from '../support/boat-product.ts'
 import { prepareDatabases } from '../support/databases.ts'
+import type { ArchiveFiles } from '../support/examples.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
 
 beforeAll(() => prepareDatabases({ tenants: 27 }))
 
 let made = 0
-const boats = (currency?: string, options?: { taxed: boolean }): Promise<Boats> => {
+const boats = (currency?: string, options?: { taxed: boolean; files?: ArchiveFiles }): Promise<Boats> => {
   made += 1
   return boatTenant(`schedule${made}`, currency, options)
+}
+
+const POLICY_FILE = 'products/boat/policy/policy.json'
+
+/** Bills every amount, however small. */
+const UNCARRIED: ArchiveFiles = {
+  [POLICY_FILE]: JSON.stringify({
+    ...JSON.parse(boatFiles('EUR', false)[POLICY_FILE]!),
+    invoicing: { carryForwardBelow: 0 },
+  }),
 }
 
 const invoicedAt = (dueAt: Instant): Instant => add(dueAt, -10, 'day', BERLIN)
@@ -268,7 +279,7 @@ describe('An endorsement with a new payment schedule', () => {
   ] as const)(
     'adds up in %s, with separate bills for the days before and after whole fortnights',
     async (currency, yearly, newPrice, before, [first, each, last]) => {
-      const of = await boats(currency, { taxed: true })
+      const of = await boats(currency, { taxed: true, files: UNCARRIED })
       const policy = await of.insured({ yearly, paymentScheduleName: 'monthly' })
       await of.until(month(5, 10))
       const quoted = await endorse(of, policy, {

@@ -100,7 +100,7 @@ const invoicing = z.strictObject({
   ),
   carryForwardBelow: withDescription(
     amount.optional(),
-    "Invoices below this amount, in the tenant's currency, are carried forward to the next invoice of their plan. From 0. If omitted: none are.",
+    "Invoices below this amount, in the tenant's currency, are carried forward to the next invoice of their plan. From 0, which carries none forward. If omitted: those below 2 are, except in plans of `createInstallments`.",
     2.5,
   ),
 })
