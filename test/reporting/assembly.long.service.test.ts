@@ -11,6 +11,7 @@ import type { Layout } from '../../src/reporting/columns.ts'
 import { assemble, type ReportFile } from '../../src/reporting/files/assembly.ts'
 import { putPortion, reportKey } from '../../src/reporting/files/portions.ts'
 import type { Cell } from '../../src/reporting/kind.ts'
+import { size } from '../support/sizes.ts'
 
 const PORTIONS = 30
 const LINES = 400
@@ -32,17 +33,14 @@ const layout: Layout = {
   cellsOf: () => [],
 }
 
+/**
+ * Makes the NDJSON file larger than one part of an upload. In the small size the others stay within one part, because JSON writes
+ * this character as six.
+ */
+const LONG_NOTE = size('\u001f'.repeat(2_000), 'x'.repeat(12_000))
+
 /** Texts that are difficult for spreadsheets, quoting and character sets. */
-const NOTES = [
-  '=1+1',
-  'a "quoted", text',
-  'two\nlines',
-  '',
-  'Zürich – 東京 🚲',
-  '@cmd',
-  'x'.repeat(12_000),
-  '-5',
-]
+const NOTES = ['=1+1', 'a "quoted", text', 'two\nlines', '', 'Zürich – 東京 🚲', '@cmd', LONG_NOTE, '-5']
 
 const lineOf = (portion: number, at: number): Cell[] => [
   String(100_000_000 + portion * LINES + at),
