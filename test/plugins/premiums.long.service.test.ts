@@ -23,6 +23,7 @@ import { decideCreation } from '../../src/transactions/new-business/decision.ts'
 import { type ArchiveFiles, exampleFiles } from '../support/examples.ts'
 import { plainYear } from '../support/motor.ts'
 import { pluginRated } from '../support/plugin-rated.ts'
+import { size } from '../support/sizes.ts'
 import { nothingKnown, RUNNERS } from './programs.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12) as Instant
@@ -136,7 +137,7 @@ const policy = fc.record({
 const DAY = 86_400_000
 
 describe.each(RUNNERS)('rated under %s', (_name, runner) => {
-  const many = 1_000
+  const many = size(300, 1_000)
   it(`a plugin and templates price ${many} vehicles the same, to the cent`, async () => {
     const byTemplates = groundOf(exampleFiles('motor'))
     const byPlugins = groundOf(pluginRated())
