@@ -13,7 +13,8 @@ import { CHECKS, type Check } from './violation.ts'
 import { databasesOf, planOf } from './writers.ts'
 
 const asked = inject('faults')
-const { runs = size(3, 10), seed = 1 } = asked
+// The plans of the two runs of the small size together have every kind of fault.
+const { runs = size(2, 10), seed = size(2, 1) } = asked
 const plans = Array.from({ length: runs }, (_, at) => planOf(seed + at, asked.runs === undefined))
 
 beforeAll(() => prepareDatabases({ tenants: databasesOf(plans) + 1 }), 120_000)
