@@ -3,7 +3,8 @@ import { digitsOfCurrency } from '../src/kernel/currencies.ts'
 import { zone } from './session.ts'
 import { FRAME } from './words.ts'
 
-const cachedByKey = <Value>(make: (key: string) => Value): ((key: string) => Value) => {
+/** Returns `make`, which is called once for each key. */
+export const cachedByKey = <Value>(make: (key: string) => Value): ((key: string) => Value) => {
   const made = new Map<string, Value>()
   return key => {
     if (!made.has(key)) made.set(key, make(key))
