@@ -184,7 +184,10 @@ export function intervalOf(operator: Exclude<Comparison, '!='>, number: number):
 const isEmptyInterval = ({ low, high, isLowOpen, isHighOpen }: Interval): boolean =>
   low > high || (low === high && (isLowOpen || isHighOpen))
 
-const rounded = (value: number): number => Number(value.toPrecision(12))
+/** Rounds to twelve digits. Most values are whole numbers that have fewer, and formatting them would take most of the search. */
+const rounded = (value: number): number =>
+  // Like parsing, adding 0 makes -0 positive.
+  Number.isInteger(value) && Math.abs(value) < 1e12 ? value + 0 : Number(value.toPrecision(12))
 
 /** Closes the open ends of an interval on a grid by moving them to the neighbouring value. */
 function snapToGrid(interval: Interval, step: number | undefined): Interval {
