@@ -57,33 +57,42 @@ export function differences(ours: Picture, theirs: Picture): string[] {
   return found
 }
 
+/** A picture of means, with the rows that may have marks. The others are white. */
+type Soft = Picture & { readonly rows: readonly number[] }
+
 /** Replaces each pixel by the mean of the nine around it, so that it does not matter where a thin line meets the pixel grid. */
-function softened({ width, height, pixels }: Picture): Picture {
-  const across = new Uint16Array(pixels.length)
+function softened({ width, height, pixels }: Picture): Soft {
   const row = width * 3
+  const white = new Uint8Array(row).fill(255)
+  const across = new Uint16Array(pixels.length).fill(765)
   const inked: boolean[] = []
   for (let y = 0; y < height; y += 1) {
-    const line = pixels.subarray(y * row, (y + 1) * row)
-    inked.push(line.some(value => value < 255 - FAINT))
-    if (!inked[y]) across.fill(765, y * row, (y + 1) * row)
-    else
-      for (let x = 0; x < row; x += 1)
-        across[y * row + x] = (line[x - 3] ?? 255) + line[x]! + (line[x + 3] ?? 255)
+    const [from, to] = [y * row, (y + 1) * row]
+    const line = pixels.subarray(from, to)
+    inked.push(Buffer.compare(line, white) !== 0 && line.some(value => value < 255 - FAINT))
+    if (!inked[y]) continue
+    for (let at = from; at < to; at += 1) {
+      const left = at - 3 < from ? 255 : pixels[at - 3]!
+      const right = at + 3 >= to ? 255 : pixels[at + 3]!
+      across[at] = left + pixels[at]! + right
+    }
   }
   const soft = new Uint8Array(pixels.length).fill(255)
+  const rows: number[] = []
   for (let y = 1; y < height - 1; y += 1) {
     if (!inked[y - 1] && !inked[y] && !inked[y + 1]) continue
+    rows.push(y)
     for (let at = y * row; at < (y + 1) * row; at += 1)
       soft[at] = (across[at - row]! + across[at]! + across[at + row]!) / 9
   }
-  return { width, height, pixels: soft }
+  return { width, height, pixels: soft, rows }
 }
 
 /** Counts the marks that are not in `other`, by square. */
-function missingIn(other: Picture, { width, height, pixels }: Picture): Map<number, number> {
+function missingIn(other: Picture, { width, pixels, rows }: Soft): Map<number, number> {
   const counts = new Map<number, number>()
-  for (let y = 0, at = 0; y < height; y += 1)
-    for (let x = 0; x < width; x += 1, at += 3) {
+  for (const y of rows)
+    for (let x = 0, at = y * width * 3; x < width; x += 1, at += 3) {
       const ink = 255 - Math.min(pixels[at]!, pixels[at + 1]!, pixels[at + 2]!)
       if (ink <= FAINT || isNear(pixels, at, Math.min(MOST, ink * PART), other, x, y)) continue
       const square = Math.floor(y / SQUARE) * 1_000 + Math.floor(x / SQUARE)
