@@ -84,9 +84,11 @@ test('the templates of an archive have at most 1,000,000 parts together, and are
     (await compiled(edited('starter', templates(count)))).findings
       .filter(({ severity }) => severity === 'ERROR')
       .map(({ code, path }) => `${code} ${path.split('/').at(-1)}`)
-  expect(await codes(4)).toEqual([])
-  expect(await codes(6)).toContain('templateTooLarge part5.template.liquid')
-  const files = edited('starter', { 'part.template.liquid': outputs.repeat(6) })
+  // The first five have 975,000 parts.
+  const found = await codes(6)
+  expect(found.filter(one => / part[0-4]\.template/.test(one))).toEqual([])
+  expect(found).toContain('templateTooLarge part5.template.liquid')
+  const files = edited('starter', { 'part.template.liquid': outputs.repeat(size(2, 6)) })
   const { findings } = await compiled(files)
   expect(findings.filter(({ severity }) => severity === 'ERROR')).toMatchObject([
     { code: 'templateTooLarge', message: expect.stringContaining('has more than 200000 parts') },

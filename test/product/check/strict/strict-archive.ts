@@ -46,7 +46,8 @@ export function edited(base: Base, edits: Edits): ArchiveContent {
   return files
 }
 
-export const compiled = (files: ArchiveContent): Promise<Compilation> => compileArchive(zipOf(files), analyse)
+export const compiled = (files: ArchiveContent): Promise<Compilation> =>
+  compileArchive(zipOf(files, 0), analyse)
 
 /** Returns the same product without its `strict`. */
 export const lenient = (files: ArchiveContent, base: Base): ArchiveContent => {
