@@ -7,7 +7,7 @@
 import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import { Memo } from '../kernel/maps.ts'
-import { type Instant, now } from '../kernel/time.ts'
+import { type Instant, isWithinLast, now } from '../kernel/time.ts'
 import type { Calls } from '../platform/calls.ts'
 import type { Commit } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
@@ -233,7 +233,7 @@ export async function knownAuthToken(
 ): Promise<FoundToken | undefined> {
   const key = `${scope} ${token}`
   const before = known.get(key)
-  if (before && now() - before.readAt < TENANT_TRUST_MS) return before.found
+  if (before && isWithinLast(TENANT_TRUST_MS, before.readAt)) return before.found
   const readAt = now()
   const found = await lookUp()
   known.set(key, { found, readAt })

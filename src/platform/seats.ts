@@ -2,7 +2,7 @@
 
 import { Refusal } from '../kernel/errors.ts'
 import { Memo } from '../kernel/maps.ts'
-import { now } from '../kernel/time.ts'
+import { isWithinLast, now } from '../kernel/time.ts'
 
 /**
  * A limited number of seats. A request whose client disconnected never leaves its seat, so a seat is free again after `endsMs`.
@@ -20,7 +20,8 @@ export class Seats {
   /** Takes or renews the seat. Returns false when none is free. */
   take(seat: symbol): boolean {
     if (!this.#taken.has(seat)) {
-      for (const [other, since] of this.#taken) if (now() - since > this.#endsMs) this.#taken.delete(other)
+      for (const [other, since] of this.#taken)
+        if (!isWithinLast(this.#endsMs, since)) this.#taken.delete(other)
       if (this.#taken.size >= this.#most) return false
     }
     this.#taken.set(seat, now())

@@ -5,7 +5,7 @@ import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jos
 import { Refusal } from '../../kernel/errors.ts'
 import { isJsonObject, tryParseJson } from '../../kernel/json.ts'
 import { Memo } from '../../kernel/maps.ts'
-import { type Instant, now } from '../../kernel/time.ts'
+import { type Instant, isWithinLast, now } from '../../kernel/time.ts'
 import { concatBytes, pieces, utf8Text } from '../../platform/http/body/bytes.ts'
 import { addressProblem, mayCallLocalHost } from '../../platform/outbound/address.ts'
 
@@ -75,13 +75,13 @@ export async function providerMetadata(env: Env, issuer: string): Promise<Metada
 /** Returns the keys of the provider. Reads them again, at most once a minute, for a key id that they lack. */
 export async function providerKeys(env: Env, issuer: string, kid: string | undefined): Promise<Keys> {
   const isEnough = ({ ids, keysAt }: Known): boolean =>
-    kid === undefined || ids.has(kid) || now() - keysAt < KEYS_AGAIN_MS
+    kid === undefined || ids.has(kid) || isWithinLast(KEYS_AGAIN_MS, keysAt)
   const present = await knownProvider(env, issuer)
   if (isEnough(present)) return present.keys
   return (await readShared(issuer, isEnough, () => withKeys(env, present.metadata, present.metadataAt))).keys
 }
 
-const isFresh = ({ metadataAt }: Known): boolean => now() - metadataAt < KNOWN_MS
+const isFresh = ({ metadataAt }: Known): boolean => isWithinLast(KNOWN_MS, metadataAt)
 
 const knownProvider = (env: Env, issuer: string): Promise<Known> =>
   readShared(issuer, isFresh, async () => withKeys(env, await readMetadata(env, issuer), now()))
@@ -95,7 +95,7 @@ async function readShared(
     const present = known.get(issuer)
     if (present && isEnough(present)) return present
     const failure = failed.get(issuer)
-    if (failure && now() - failure.at < FAILED_AGAIN_MS) throw providerFailed(failure.message)
+    if (failure && isWithinLast(FAILED_AGAIN_MS, failure.at)) throw providerFailed(failure.message)
     if (!reading.has(issuer) || looks >= (2 * CALL_TIMEOUT_MS) / LOOK_MS) break
     await scheduler.wait(LOOK_MS)
   }

@@ -3,7 +3,7 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
 import { Memo } from '../../kernel/maps.ts'
-import { type Instant, now } from '../../kernel/time.ts'
+import { type Instant, isWithinLast, now } from '../../kernel/time.ts'
 import { putRows } from '../../platform/database/rows.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { seal, unseal } from '../../platform/sealed.ts'
@@ -35,7 +35,7 @@ export async function readIntegrations(context: TenantPlace): Promise<ReadonlyMa
 export async function integrationsOf(context: TenantPlace): Promise<ReadonlyMap<string, Integration>> {
   const key = sealedPlace(context.tenant)
   const cachedEntry = cached.get(key)
-  if (cachedEntry && now() - cachedEntry.readAt < TRUST_MS) return cachedEntry.byName
+  if (cachedEntry && isWithinLast(TRUST_MS, cachedEntry.readAt)) return cachedEntry.byName
   const byName = await readIntegrations(context)
   cached.set(key, { byName, readAt: now() })
   return byName

@@ -3,7 +3,7 @@
 // The platform counts in memory in each location, without a round trip.
 import { Refusal } from '../../kernel/errors.ts'
 import { Memo } from '../../kernel/maps.ts'
-import { type Instant, now } from '../../kernel/time.ts'
+import { type Instant, isWithinLast, now } from '../../kernel/time.ts'
 import { entityTag } from './entity-tags.ts'
 import type { SignedIn } from './permissions.ts'
 import type { Route } from './route.ts'
@@ -95,7 +95,7 @@ const keyOf = ({ TRUSTED_PROXIES }: Limits, { headers }: Request): string =>
  */
 export function requireNotLimited(limits: Limits, request: Request): void {
   const at = isUnlimited(limits) ? undefined : refusals.get(keyOf(limits, request))
-  if (at !== undefined && now() - at < PERIOD_SECONDS * 1_000) throw tooMany('your address')
+  if (at !== undefined && isWithinLast(PERIOD_SECONDS * 1_000, at)) throw tooMany('your address')
 }
 
 /** For a request without a valid token: throws 429 when its address has sent too many. */

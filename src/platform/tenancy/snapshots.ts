@@ -2,7 +2,7 @@
 // its failure stops no tenant that was served before. Isolates of one location share them in the platform's cache. An old snapshot
 // cannot harm data, because each tenant database has a fence (fence.ts).
 import { Memo } from '../../kernel/maps.ts'
-import { now } from '../../kernel/time.ts'
+import { isWithinLast, now } from '../../kernel/time.ts'
 
 /** Maximum age while the control database does not respond. */
 const STALE_MS = 60 * 60_000
@@ -59,9 +59,9 @@ export class Snapshots<Value> {
       return { value: others.value, isStale: false, isRenewed: false }
     }
     const known = own ?? others
-    const old = known && isWithin(known.readAt, STALE_MS) ? known : undefined
+    const old = known && isWithinLast(STALE_MS, known.readAt) ? known : undefined
     const isUnchanged = old?.changes === this.#changes
-    if (old && isUnchanged && isWithin(this.#failedAt, this.#trustMs))
+    if (old && isUnchanged && isWithinLast(this.#trustMs, this.#failedAt))
       return { value: old.value, isStale: true, isRenewed: false }
     const readState = { readAt: now(), changes: this.#changes }
     try {
@@ -91,7 +91,7 @@ export class Snapshots<Value> {
   }
 
   #isFresh({ readAt, changes }: Remembered<Value>): boolean {
-    return changes === this.#changes && isWithin(readAt, this.#trustMs)
+    return changes === this.#changes && isWithinLast(this.#trustMs, readAt)
   }
 
   async #others({ url, read }: Shared<Value>): Promise<Remembered<Value> | undefined> {
@@ -100,7 +100,7 @@ export class Snapshots<Value> {
       if (!stored) return undefined
       const { readAt, text } = await stored.json<{ readAt: number; text: string }>()
       // Clocks differ: a value that another isolate read around the time of this isolate's change may be older.
-      const isOlder = isWithin(this.#changedAt, this.#trustMs)
+      const isOlder = isWithinLast(this.#trustMs, this.#changedAt)
       return { value: read(text), readAt, changes: isOlder ? -1 : this.#changes }
     } catch {
       // The cache does not respond, or another release wrote a different form.
@@ -108,9 +108,6 @@ export class Snapshots<Value> {
     }
   }
 }
-
-/** Whether the time is in the past, within the last `ms`. */
-const isWithin = (time: number, ms: number): boolean => time <= now() && now() - time < ms
 
 /** Returns the cache of the location. Scripts have none. */
 const cache = (): Cache | undefined =>

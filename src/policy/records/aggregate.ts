@@ -4,7 +4,7 @@ import { notFound, wrongState } from '../../kernel/errors.ts'
 import type { DisplayId, PolicyLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import { memoByObject } from '../../kernel/maps.ts'
 import type { CurrencyCode, Money } from '../../kernel/money.ts'
-import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
+import { type Instant, later, type Span, type TimeZone } from '../../kernel/time.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import type { QuoteState } from '../contract/response.ts'
 import type { Invoice, Payment, PlannedInstallment } from './invoice.ts'
@@ -283,6 +283,15 @@ export function selectedQuote(aggregate: PolicyAggregate): Quote {
   throw wrongState(
     `Policy ${aggregate.policy.locator} has no selected quote, because the quote that it followed was discarded. ${SELECT_FIRST}`,
   )
+}
+
+/** Returns when the policy, one of its transactions or one of its invoices last changed. */
+export function lastChangedAt(aggregate: PolicyAggregate): Instant {
+  const { policy, quotes, modifications, endorsements, cancellations, reinstatements, invoices } = aggregate
+  let last = policy.updatedAt
+  for (const records of [quotes, modifications, endorsements, cancellations, reinstatements, invoices])
+    for (const { updatedAt } of records.values()) last = later(last, updatedAt)
+  return last
 }
 
 /** Returns the policy with the times and the payment schedule of the quote. */

@@ -1,7 +1,7 @@
 // Look-ups: their queries (the candidate tables and the row in one round trip), and the isolate's cache of their results.
 import { and, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import { BoundedCache } from '../../kernel/maps.ts'
-import { now } from '../../kernel/time.ts'
+import { isWithinLast } from '../../kernel/time.ts'
 import { type Database, statement } from '../../platform/database.ts'
 import { scope, TENANT_TRUST_MS, type Tenant } from '../../platform/tenancy.ts'
 import { COLUMN_TYPES } from '../../product/resources.ts'
@@ -235,7 +235,7 @@ const candidatesByName = new BoundedCache<ReadCandidates>(1_000)
 /** Returns the tables of that name if this isolate read them in the last 5 s, otherwise undefined. */
 export function knownCandidates(tenant: Tenant, name: string): Candidates | undefined {
   const entry = candidatesByName.get(`${scope(tenant)}/${name}`)
-  return entry && now() - entry.readAt < TENANT_TRUST_MS ? entry.candidates : undefined
+  return entry && isWithinLast(TENANT_TRUST_MS, entry.readAt) ? entry.candidates : undefined
 }
 
 /** `readAt` is the time before the query, so that nothing is trusted for too long. */

@@ -3,7 +3,7 @@
 import { type AuditEntry, auditRows } from '../../access/audit/store.ts'
 import { invalidRequest } from '../../kernel/errors.ts'
 import { BoundedCache } from '../../kernel/maps.ts'
-import { type Instant, now } from '../../kernel/time.ts'
+import { type Instant, isWithinLast, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Query } from '../../platform/database.ts'
 import { requirePermission } from '../../platform/http/permissions.ts'
@@ -108,7 +108,7 @@ async function secretsInForce(
 ): Promise<ReadonlyMap<string, SecretContents | undefined>> {
   const key = sealedPlace(context.tenant)
   const cachedSecrets = cached.get(key) ?? new Map<string, Cached>()
-  const isKnown = (name: string): boolean => now() - (cachedSecrets.get(name)?.readAt ?? 0) < TRUST_MS
+  const isKnown = (name: string): boolean => isWithinLast(TRUST_MS, cachedSecrets.get(name)?.readAt ?? 0)
   const wanted = staticNames.filter(name => !isKnown(name))
   if (wanted.length > 0) {
     for (const [name, secret] of await readInForce(context, wanted))

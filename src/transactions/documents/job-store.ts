@@ -13,7 +13,7 @@ import {
   uuidOfPolicy,
 } from '../../kernel/locators.ts'
 import { Memo } from '../../kernel/maps.ts'
-import { type Instant, now } from '../../kernel/time.ts'
+import { type Instant, isWithinLast, now } from '../../kernel/time.ts'
 import type { Calls } from '../../platform/calls.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -176,7 +176,7 @@ const hinted = new Memo<string, { readonly since: Instant; hints: number }>(1_00
 function countHint({ tenantLocator, shard }: ShardName): number {
   const key = `${tenantLocator}/${shard}`
   const known = hinted.get(key)
-  const minute = known && now() - known.since < MINUTE_MS ? known : { since: now(), hints: 0 }
+  const minute = known && isWithinLast(MINUTE_MS, known.since) ? known : { since: now(), hints: 0 }
   hinted.set(key, minute)
   minute.hints += 1
   return MOST_HINTS_A_MINUTE - minute.hints + 1

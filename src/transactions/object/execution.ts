@@ -5,7 +5,7 @@ import { externalRaters } from '../../extension/integrations/external-rater.ts'
 import { OperationCalls } from '../../extension/plugins/operation-calls.ts'
 import { type ErrorCode, Refusal } from '../../kernel/errors.ts'
 import { type LocatorSupply, locatorSupply, shardOfDigits, supplyOf } from '../../kernel/locators.ts'
-import { now } from '../../kernel/time.ts'
+import { type Instant, isWithinLast, later, now } from '../../kernel/time.ts'
 import {
   type AnswerBySubject,
   commit,
@@ -23,7 +23,7 @@ import { shardDatabase } from '../../platform/tenancy.ts'
 import { journalOfChange } from '../../policy/journal/history.ts'
 import { termQueries } from '../../policy/list/store.ts'
 import type { ProjectionOptions } from '../../policy/projection/policy.ts'
-import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { lastChangedAt, type PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { differenceQueries, tableUseRows, withMedia } from '../../policy/store/aggregates.ts'
 import { journalQueries } from '../../policy/store/journal.ts'
 import {
@@ -176,8 +176,8 @@ async function attemptOn(
   const calls = plugins.begin()
   const autofill = new Autofill(context, locator, calls, tables)
   const readTables = tableReader(context)
-  const attemptWith = (supply: LocatorSupply): Attempt => ({
-    now: context.now,
+  const attemptWith = (supply: LocatorSupply, at = context.now): Attempt => ({
+    now: at,
     supply,
     digits,
     plugins: calls,
@@ -202,7 +202,19 @@ type Tools = {
   readonly tables: RatingTables
   readonly autofill: Autofill
   readonly digits: Attempt['digits']
-  readonly attemptWith: (supply: LocatorSupply) => Attempt
+  readonly attemptWith: (supply: LocatorSupply, at?: Instant) => Attempt
+}
+
+/** How far another server's clock may be ahead. A record with a later time was migrated with it. */
+const MOST_AHEAD_MS = 60_000
+
+/**
+ * Returns the time of an operation on the policy. If its object has moved to a server whose clock is behind, this is the time of
+ * the last change, so that no transaction precedes the one that it follows.
+ */
+export function timeOfOperation(present: Instant, { aggregate }: Pick<Loaded, 'aggregate'>): Instant {
+  const last = lastChangedAt(aggregate)
+  return last - present <= MOST_AHEAD_MS ? later(present, last) : present
 }
 
 /** Attempts an operation on a policy that exists: loads it, checks the conditions of the request, fills it in, decides and commits. */
@@ -221,7 +233,10 @@ async function attemptOnStored(
   await assertPreviewed(message, loaded, database)
   const completed = (await kind.fill?.(operation, loaded, autofill)) ?? operation
   const filled = withPreviewedTimes(message, completed, loaded)
-  const attempt = attemptWith(await digits(kind.locators?.(filled) ?? 0))
+  const attempt = attemptWith(
+    await digits(kind.locators?.(filled) ?? 0),
+    timeOfOperation(context.now, loaded),
+  )
   const decide = async () => await kind.decide(loaded, filled, { attempt, autofill, context, database })
   const recordRefused = (problem: unknown) => recordRefusedPayOut(execution, loaded, attempt, problem)
   const outcome = await autofill.explaining(decide()).catch(recordRefused)
@@ -297,8 +312,8 @@ async function recallOrLoad(
   use: 'guarded' | 'unguarded',
   part: Part | undefined,
 ): Promise<Loaded> {
-  const age = now() - (memory.readAt ?? 0)
-  if (memory.loaded && (use === 'guarded' || age < PRICE_TRUST_MS)) return memory.loaded
+  const isTrusted = use === 'guarded' || isWithinLast(PRICE_TRUST_MS, memory.readAt ?? 0)
+  if (memory.loaded && isTrusted) return memory.loaded
   const loaded = part
     ? await loadPart(context, database, locator, part)
     : await loadPolicy(context, database, { locator })
@@ -348,15 +363,15 @@ async function commitPlan(
       ...termQueries(database, loaded.product, before, after, loaded.unread),
       ...plugins.facts(),
       ...rowOfUse(message, database),
-      ...tableUseRows(database, attempt.tables?.used ?? [], before, after, context.now),
+      ...tableUseRows(database, attempt.tables?.used ?? [], before, after, attempt.now),
       ...jobQueries(database, before, after, now()),
-      ...scheduleRows(database, [{ after, schedules }], context.now),
+      ...scheduleRows(database, [{ after, schedules }], attempt.now),
       ...(context.tenant.keepsBooks
-        ? journalQueries(database, journalOfChange(before, after, context.now))
+        ? journalQueries(database, journalOfChange(before, after, attempt.now))
         : []),
     ],
     events: [...events, ...plugins.events()],
-    timers: [...timers, ...goneFileTimers(before, after, context.now)],
+    timers: [...timers, ...goneFileTimers(before, after, attempt.now)],
     answer,
     subject,
     isRepeatable,

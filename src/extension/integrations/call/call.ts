@@ -230,8 +230,9 @@ export class Circuit {
   /** Returns for how many milliseconds calls are refused; 0 permits this call, whose result must then be recorded. */
   admit(at: Instant): number {
     if (this.#failures < OPENING_FAILURES) return 0
-    const closedUntil = Math.max(this.#opensUntil, this.#triesUntil)
-    if (at < closedUntil) return closedUntil - at
+    const waitMs = Math.max(this.#opensUntil, this.#triesUntil) - at
+    // A longer wait would be that of a clock that was set back.
+    if (waitMs > 0 && waitMs <= OPEN_MS) return waitMs
     this.#triesUntil = at + TRYING_MS
     return 0
   }
