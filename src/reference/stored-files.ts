@@ -1,7 +1,9 @@
 // Files of resources in R2. An upload is stored while it arrives, in the parts of a multipart upload, and is read back in ranges.
+import { sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
+import { now } from '../kernel/time.ts'
 import { contentsHash, type Upload } from '../platform/http/body/upload.ts'
-import { fileKey, type Tenant, type TenantPlace, tenantFiles } from '../platform/tenancy.ts'
+import { fileKey, homeDatabase, type Tenant, type TenantPlace, tenantFiles } from '../platform/tenancy.ts'
 import { MemoryUse, type RangedFile } from './data-tables/csv-source.ts'
 import type { Resource } from './resource.ts'
 
@@ -14,12 +16,26 @@ export const revisionKey = (tenant: Tenant, revision: Uuid): string => fileKey(t
 
 type StoredFile = { readonly sizeBytes: number; readonly hash: string }
 
+/**
+ * An upload that takes longer checks that the tenant is still served before it stores the file. The files of a deleted tenant are
+ * deleted half a minute after it at the earliest (tenants/wipe.ts), and nothing would delete one that comes later.
+ */
+const SLOW_MS = 10_000
+
+/** Throws the errors of `shardDatabase` if the tenant was deleted, recreated or suspended. One round trip. */
+const requireTenantKept = async (place: TenantPlace): Promise<void> => {
+  const home = homeDatabase(place)
+  await home.batch([home.build.all(sql`select 1`)])
+}
+
 /** Stores the upload under the R2 key. A failed upload leaves no file. */
 export async function storeStream(
-  { env, tenant, calls }: TenantPlace,
+  place: TenantPlace,
   key: string,
   { stream, mediaType = 'application/octet-stream' }: Pick<Upload, 'stream' | 'mediaType'>,
 ): Promise<StoredFile> {
+  const { env, tenant, calls } = place
+  const begun = now()
   const bucket = tenantFiles(env, tenant)
   const options = { httpMetadata: { contentType: mediaType } }
   const memory = new MemoryUse()
@@ -51,6 +67,7 @@ export async function storeStream(
       }
       memory.release(piece.length)
     }
+    if (now() - begun > SLOW_MS) await requireTenantKept(place)
     calls.r2 += 1
     if (!sending) await bucket.put(key, part.subarray(0, filled), options)
     else {
