@@ -147,7 +147,9 @@ describe(`${CLIENTS} concurrent clients`, () => {
     )
     for (const { status, body } of answers) {
       expect([200, 400, 409]).toContain(status)
-      if (status !== 200) expect(body.message).toMatch(/must be (at or )?after|no coverage|cannot be renewed/)
+      if (status !== 200) expect(body.message).toMatch(
+          /must be (at or )?after|must be before .* takes effect|no coverage|cannot be renewed/,
+        )
     }
     const now = await addsUp(policy)
     expect(now.modifications).toHaveLength(1 + answers.filter(one => one.status === 200).length)

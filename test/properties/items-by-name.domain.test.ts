@@ -10,6 +10,7 @@ import { isIssued } from '../../src/policy/fold/line.ts'
 import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
 import { policyView } from '../../src/policy/projection/policy.ts'
 import { boundQuote } from '../../src/policy/records/aggregate.ts'
+import { invoiceStatus } from '../../src/policy/records/invoice.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
 import { SCHEDULES } from '../support/boat-product.ts'
@@ -84,7 +85,10 @@ function nameOf(charge: Charge): string {
 function itemised({ aggregate }: BoatInUtc): Map<string, number> {
   const itemsOf = billedItemsOf(aggregate)
   const bills = [
-    ...standingInvoices(aggregate).map(invoice => installmentOf(aggregate, invoice)),
+    // The items of an invoice that was carried forward are on the next one.
+    ...standingInvoices(aggregate)
+      .filter(invoice => invoiceStatus(invoice) !== 'carriedForward')
+      .map(invoice => installmentOf(aggregate, invoice)),
     ...futureInstallments(aggregate),
   ]
   const sums = new Map<string, number>()
