@@ -6,7 +6,7 @@ import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import { futureInstallments } from '../../src/policy/bills/amounts-due.ts'
 import { type PolicyAggregate, putRecords } from '../../src/policy/records/aggregate.ts'
-import { applyPayment, reopenInvoice } from '../../src/policy/records/invoice.ts'
+import { applyPayment, invoiceStatus, reopenInvoice } from '../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
 import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
 import { readAccount } from '../../src/servicing/migration/request.ts'
@@ -22,12 +22,16 @@ const END_OF_DAY = Date.UTC(2026, 10, 22, 23) - 1
 const GRACE_OF_MOVE = (Date.UTC(2026, 11, 22, 23) - 1) as Instant
 
 /** The policy with an invoice due at `dueTime`. `planned` changes when its second installment is generated and due. */
-function migrated(dueTime: string, planned: object = {}): PolicyAggregate {
-  const policy = migratedPolicy('P1', 'I1')
+function migrated(
+  dueTime: string,
+  planned: object = {},
+  policy = migratedPolicy('P1', 'I1'),
+  invoices: readonly object[] = [],
+): PolicyAggregate {
   Object.assign(policy.terms[0]!.transactions[0]!.installments[1]!, planned)
   const account = migratedAccount('A-1', {
     policies: [policy],
-    invoices: [migratedInvoice('I1', { dueTime })],
+    invoices: [migratedInvoice('I1', { dueTime }), ...invoices],
     payments: [],
     disbursements: [],
     accounting: undefined,
@@ -103,6 +107,58 @@ it('an invoice that is paid after the move and then reversed gets a full grace p
   const again = { ...policy, invoices: putRecords(policy.invoices, [back]) }
   const found = await after(again, { action: 'pastDue', invoice: back.locator }, day(21))
   expect(graceOf(found).endAt).toBe(Date.UTC(2027, 0, 19, 23) - 1)
+})
+
+it('a refund that is still open pays a past due invoice first, and only a rest starts a grace period', async () => {
+  // The invoice is over 84.40: 60.42 + 11.48 + 12.50.
+  const refunded = (amount: number): PolicyAggregate => {
+    const policy = migratedPolicy('P1', 'I1')
+    const [issuance] = policy.terms[0]!.transactions
+    const startTime = '2026-06-01T00:00:00+02:00'
+    const [vehicle] = issuance!.segment.rootElement.elements
+    const premium = [{ id: 'refund', amount: -amount, installmentNumber: 1 }]
+    const cover = {
+      ...vehicle!.elements[0]!,
+      charges: [{ chargeType: 'premium', installmentItems: premium }],
+    }
+    const rootElement = {
+      ...issuance!.segment.rootElement,
+      charges: [],
+      elements: [{ ...vehicle!, elements: [cover] }],
+    }
+    const change = {
+      transactionType: 'change',
+      issuedTime: startTime,
+      segment: { segmentType: 'coverage', startTime, rootElement },
+      installments: [{ id: 'back', startTime, dueTime: startTime, generateTime: startTime, invoiceId: 'I2' }],
+    }
+    policy.terms[0]!.transactions.push(change as never)
+    return migrated('2026-11-02T00:00:00+01:00', {}, policy, [
+      migratedInvoice('I2', { startTime, dueTime: startTime }),
+    ])
+  }
+  const settled = ({ invoices, payments }: PolicyAggregate) => ({
+    invoices: [...invoices.values()].map(one => invoiceStatus(one)),
+    payments: [...payments.values()].map(one => [one.source, one.amount.minor]),
+  })
+  const covered = await foundPastDue(refunded(90))
+  expect(settled(covered)).toEqual({
+    invoices: ['paid', 'unfulfilled'],
+    payments: [
+      ['offset', -84_40],
+      ['offset', 84_40],
+    ],
+  })
+  expect(covered.gracePeriods.size).toBe(0)
+  const short = await foundPastDue(refunded(60))
+  expect(settled(short)).toEqual({
+    invoices: ['unfulfilled', 'paid'],
+    payments: [
+      ['offset', -60_00],
+      ['offset', 60_00],
+    ],
+  })
+  expect(graceOf(short).state).toBe('open')
 })
 
 it('an installment that is still to be invoiced is due at the end of the day of the move at the earliest', () => {

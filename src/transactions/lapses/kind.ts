@@ -51,6 +51,7 @@ import {
   planPeriodEnd,
   prepareReinstatement,
 } from './reinstatements.ts'
+import { withOffsets } from './settling.ts'
 import { assertLapseReinstatementAllows, reinstatementInvoice } from './transitions.ts'
 
 export type LapseOperation =
@@ -140,19 +141,8 @@ export async function decideLapse(
   const context = async () => ({ product, now, supply: await attempt.digits(0) })
   const billed = (digits: number) => ({ digits, ownBills: ownBills('cancellation', loaded, attempt) })
   switch (operation.action) {
-    case 'pastDue': {
-      const { invoice, tries = 0, isReported = false, isGraceOnly = false } = operation
-      const isSent = isReported || isGraceOnly || tries > 0
-      const notice = isSent ? undefined : planPastDueNotice(aggregate, invoice, now)
-      const start = graceStart(aggregate, invoice, { product, now, isUpgraded: isGraceOnly })
-      if (!start) return { planned: notice }
-      const before = notice ?? { aggregate, events: [] }
-      const answer = await requestGraceTerms(loaded, start, { tries, isUpgraded: isGraceOnly }, attempt)
-      if ('retryTimer' in answer) return { planned: { ...before, timers: [answer.retryTimer] } }
-      return {
-        planned: combineSteps(before, planGraceStart(aggregate, start, await context(), answer.terms)),
-      }
-    }
+    case 'pastDue':
+      return { planned: await planPastDue(loaded, operation, attempt) }
     case 'graceEnd': {
       const grace = aggregate.gracePeriods.get(operation.gracePeriod)
       if (grace?.state !== 'open' || grace.endAt > now) return { planned: undefined }
@@ -184,6 +174,36 @@ export async function decideLapse(
     default:
       return await decideReinstatement(loaded, operation, attempt)
   }
+}
+
+/**
+ * Reports the past-due invoice and opens its grace period. Open refunds of the policy pay it first: invoices that were migrated have
+ * not settled each other yet, and nobody loses cover for a debt that the insurer's own refund covers (brief 4.5). Undefined when
+ * there is nothing to do.
+ */
+async function planPastDue(
+  loaded: Loaded,
+  operation: Extract<LapseOperation, { action: 'pastDue' }>,
+  attempt: Attempt,
+): Promise<Planned | undefined> {
+  const { invoice, tries = 0, isReported = false, isGraceOnly = false } = operation
+  const { product } = loaded
+  const { now } = attempt
+  const settled = await withOffsets(undefined, loaded, { aggregate: loaded.aggregate, events: [] }, attempt)
+  const { aggregate } = settled
+  const isSent = isReported || isGraceOnly || tries > 0
+  const noticed = combineSteps(settled, isSent ? undefined : planPastDueNotice(aggregate, invoice, now))
+  const start = graceStart(aggregate, invoice, { product, now, isUpgraded: isGraceOnly })
+  if (!start) return noticed.events.length === 0 ? undefined : noticed
+  const answer = await requestGraceTerms(
+    { ...loaded, aggregate },
+    start,
+    { tries, isUpgraded: isGraceOnly },
+    attempt,
+  )
+  if ('retryTimer' in answer) return { ...noticed, timers: [...(noticed.timers ?? []), answer.retryTimer] }
+  const supply = await attempt.digits(0)
+  return combineSteps(noticed, planGraceStart(aggregate, start, { now, supply }, answer.terms))
 }
 
 async function decideReinstatement(
