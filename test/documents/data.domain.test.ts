@@ -75,6 +75,53 @@ it('a document of a quoted endorsement shows its new payment schedule', async ()
   })
 })
 
+it('a document of an endorsement shows the amounts of a peril that it changes, removes and adds', async () => {
+  const policy = await ClockedPolicy.issued('motor', 'annually')
+  const { aggregate } = policy.loaded
+  const peril = [...aggregate.perils.values()].find(one => one.name === 'own_damage')!
+  const deductibleBefore = [...aggregate.perilRuns.values()].find(one => one.perilLocator === peril.locator)!
+    .amounts.deductible!
+  const updatePerils = [
+    {
+      perilLocator: peril.locator,
+      deductible: 2_500,
+      removeIndemnityPerEvent: true,
+      indemnityInAggregate: '90000.50',
+    },
+  ]
+  const request = EndorsementCreateRequest.parse({
+    endorsementName: 'change_of_risk',
+    startTimestamp: months(policy, 2),
+    updateExposures: [{ exposureLocator: peril.exposureLocator, updatePerils }],
+    state: 'quoted',
+  })
+  const { planned } = await decideEndorsement(policy.loaded, { action: 'create', request }, policy.attempt)
+  await policy.record(planned!)
+  const data = documentData(policy.loaded, transactionIn(policy)) as {
+    endorsement: {
+      policy_updates: {
+        updated_exposures: { vehicle: { updated_perils: { own_damage: Record<string, unknown>[] } }[] }
+      }
+    }
+  }
+  const [changed] = data.endorsement.policy_updates.updated_exposures.vehicle[0]!.updated_perils.own_damage
+  const entry = (title: string, old_value: string, new_value: string, endorsement_effect: string) => ({
+    title,
+    old_value,
+    new_value,
+    endorsement_effect,
+  })
+  expect(changed).toMatchObject({
+    endorsement_effect: 'updated',
+    updated_field_values: {},
+    deductible: entry('Deductible', deductibleBefore, '2500', 'updated'),
+    indemnity_per_event: entry('Indemnity per event', 'unlimited', '', 'removed'),
+    indemnity_in_aggregate: entry('Indemnity in aggregate', '', '90000.50', 'added'),
+  })
+  expect(changed).not.toHaveProperty('lump_sum_payment')
+  expect(changed).not.toHaveProperty('indemnity_per_item')
+})
+
 it('a document of an accepted reinstatement shows the restored cover and no cancellation', async () => {
   const policy = await ClockedPolicy.issued('motor', 'annually')
   const { planned: cancelled, cancellation } = await decideCancellation(

@@ -373,11 +373,11 @@ describe('POST /document/renderPolicyDocument', () => {
       type: 'html',
       template: `{% for kind in data.endorsement.policy_updates.updated_exposures %}{% for exposure in kind[1] -%}
         {{ kind[0] }} {{ exposure.endorsement_effect }} {{ exposure.updated_field_values.size }}:
-        {%- for peril in exposure.updated_perils %}{% for one in peril[1] %} {{ peril[0] }} {{ one.endorsement_effect }} {{ one.updated_field_values.original_parts.new_value }}{% endfor %}{% endfor %}
+        {%- for peril in exposure.updated_perils %}{% for one in peril[1] %} {{ peril[0] }} {{ one.endorsement_effect }} {{ one.deductible.new_value }} {{ one.updated_field_values.original_parts.new_value }}{% endfor %}{% endfor %}
         {%- endfor %}{% endfor %}`,
     })
     expect(String(answer.body).replace(/\s+/g, ' ').trim()).toBe(
-      'vehicle updated 0: own_damage updated theft removed theft added glass updated yes',
+      'vehicle updated 0: own_damage updated 2500 theft removed theft added 150 glass updated 0 yes',
     )
   })
 

@@ -20,9 +20,9 @@ const list = (description: string, items: DataNode): DataNode => ({ type: 'list'
 const effect = (): DataNode =>
   text('The effect of the transaction.', ['unchanged', 'updated', 'added', 'removed'])
 
-const fieldChange = (): DataNode =>
-  record('One field.', {
-    title: text('The title of the field.'),
+const fieldChange = (description = 'One field.', title = 'The title of the field.'): DataNode =>
+  record(description, {
+    title: text(title),
     old_value: text('The value before the transaction. Several values are joined by commas.'),
     new_value: text('The value after the transaction.'),
     endorsement_effect: effect(),
@@ -53,6 +53,19 @@ const partChange = (of: string): Record<string, DataNode> => ({
   ...dataChange(of),
 })
 
+const amountChange = (of: string): DataNode => ({
+  ...fieldChange(`The ${of}. Nothing if it has no value before and after.`, 'Its name for people.'),
+  isOptional: true,
+})
+
+const perilAmounts = (): Record<string, DataNode> => ({
+  deductible: amountChange('deductible'),
+  lump_sum_payment: amountChange('lump sum'),
+  indemnity_in_aggregate: amountChange('maximum paid for all losses of the term'),
+  indemnity_per_event: amountChange('maximum paid for one loss'),
+  indemnity_per_item: amountChange('maximum paid for one damaged item'),
+})
+
 /** The changes of the policy and of each exposure and peril. Empty until the transaction is quoted. */
 export const policyUpdates = (): DataNode =>
   record('The changes of the transaction. Empty until it is quoted.', {
@@ -65,7 +78,10 @@ export const policyUpdates = (): DataNode =>
           ...partChange('exposure'),
           updated_perils: map(
             'Its perils that change, by name.',
-            list('Perils with the same name.', record('One peril.', partChange('peril'))),
+            list(
+              'Perils with the same name.',
+              record('One peril.', { ...partChange('peril'), ...perilAmounts() }),
+            ),
           ),
         }),
       ),

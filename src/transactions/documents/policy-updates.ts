@@ -7,7 +7,7 @@ import type {
   PolicyAggregate,
   PolicySegment,
 } from '../../policy/records/aggregate.ts'
-import type { Endorsement } from '../../policy/records/transactions.ts'
+import type { Endorsement, PerilAmounts } from '../../policy/records/transactions.ts'
 import type { ExposureDefinition, FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
 import { type FieldData, NO_FIELD_DATA } from '../../product/fields/groups.ts'
 import { type FieldValues, valuesOf } from '../../product/fields/values.ts'
@@ -40,9 +40,22 @@ type PartChange = DataChange & {
   display_name: string
   endorsement_effect: EndorsementEffect
 }
+
+/** The amounts of a peril by their names in the API, and in templates with their titles. */
+const AMOUNTS = [
+  ['deductible', 'deductible', 'Deductible'],
+  ['lumpSumPayment', 'lump_sum_payment', 'Lump sum payment'],
+  ['indemnityInAggregate', 'indemnity_in_aggregate', 'Indemnity in aggregate'],
+  ['indemnityPerEvent', 'indemnity_per_event', 'Indemnity per event'],
+  ['indemnityPerItem', 'indemnity_per_item', 'Indemnity per item'],
+] as const satisfies readonly (readonly [keyof PerilAmounts, string, string])[]
+
+/** An amount without a value before and after is absent. */
+type PerilChange = PartChange & Partial<Record<(typeof AMOUNTS)[number][1], FieldChange>>
+
 type ExposureChange = PartChange & {
   /** Keyed by peril name. */
-  updated_perils: Record<string, PartChange[]>
+  updated_perils: Record<string, PerilChange[]>
 }
 
 type PolicyUpdates = DataChange & {
@@ -135,7 +148,17 @@ function perilChanges(
       display_name: displayName,
       endorsement_effect: effect,
       ...data,
+      ...amountChanges(was?.amounts, now?.amounts),
     })
+  }
+  return changes
+}
+
+function amountChanges(was: PerilAmounts = {}, now: PerilAmounts = {}): Partial<PerilChange> {
+  const changes: Partial<PerilChange> = {}
+  for (const [amount, name, title] of AMOUNTS) {
+    const change = valueChange(title, was[amount] ?? '', now[amount] ?? '')
+    if (change) changes[name] = change
   }
   return changes
 }
@@ -193,12 +216,16 @@ function fieldChanges(
   const changes: FieldChanges = {}
   for (const { name, title, type } of definitions) {
     if (type === 'group') continue
-    const [before, after] = [valuesOf(was, name).join(', '), valuesOf(now, name).join(', ')]
-    const effect = effectOn(before, after)
-    if (before === '' && after === '') continue
-    changes[name] = { title, old_value: before, new_value: after, endorsement_effect: effect }
+    const change = valueChange(title, valuesOf(was, name).join(', '), valuesOf(now, name).join(', '))
+    if (change) changes[name] = change
   }
   return changes
+}
+
+/** Undefined when there is no value before and after. */
+function valueChange(title: string, before: string, after: string): FieldChange | undefined {
+  if (before === '' && after === '') return undefined
+  return { title, old_value: before, new_value: after, endorsement_effect: effectOn(before, after) }
 }
 
 function effectOn(before: string, after: string): EndorsementEffect {
