@@ -147,7 +147,8 @@ describe(`${CLIENTS} concurrent clients`, () => {
     )
     for (const { status, body } of answers) {
       expect([200, 400, 409]).toContain(status)
-      if (status !== 200) expect(body.message).toMatch(
+      if (status !== 200)
+        expect(body.message).toMatch(
           /must be (at or )?after|must be before .* takes effect|no coverage|cannot be renewed/,
         )
     }
