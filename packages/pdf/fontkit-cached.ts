@@ -23,12 +23,28 @@ function withOwnCharacters(font: unknown): unknown {
   const { getGlyph } = font as GlyphFont
   // A font collection has no `getGlyph`.
   if (getGlyph === undefined) return font
+  const ofOneCharacter = new Map<number, Glyph>()
   ;(font as GlyphFont).getGlyph = function (id, characters = []) {
+    if (characters.length === 0) return getGlyph.call(this, id, [])
+    const key = characters.length === 1 ? id * CHARACTERS + characters[0]! : undefined
+    const known = key === undefined ? undefined : ofOneCharacter.get(key)
+    if (known) return known
     const glyph = getGlyph.call(this, id, [])
-    if (glyph === null || characters.length === 0) return glyph
+    if (glyph === null) return glyph
     // Measures the glyph once. The objects created from it inherit the width.
     void glyph.advanceWidth
-    return Object.create(glyph, { codePoints: { value: characters } })
+    const own: Glyph = Object.create(glyph, { codePoints: { value: characters } })
+    if (key === undefined) return own
+    // A document can name a million characters that the font lacks.
+    if (ofOneCharacter.size === MOST_KNOWN) ofOneCharacter.clear()
+    ofOneCharacter.set(key, own)
+    return own
   }
   return font
 }
+
+/** The number of Unicode code points. */
+const CHARACTERS = 0x110000
+
+/** How many glyphs with one character each font keeps. */
+const MOST_KNOWN = 10_000

@@ -37,3 +37,15 @@ test('glyph widths are those of the font each time that it is used', () => {
   expect(widths('mii')[0]).toBeGreaterThan(widths('mii')[1]!)
   expect(widths('mii')).toEqual(widths('mii'))
 })
+
+test('characters that the font lacks share its empty box, and each stays the character that it is', () => {
+  const font = opened()()
+  const lacking = String.fromCodePoint(...Array.from({ length: 10_100 }, (_, at) => 0x20000 + at))
+  expect(new Set(font.glyphsForString(lacking).map(glyph => glyph.id))).toEqual(new Set([0]))
+  for (const text of [lacking, 'due: ü', lacking]) expect(told(font, text)).toBe(text)
+})
+
+test('a glyph with one character is made once for all documents', () => {
+  const open = opened()
+  expect(open().glyphsForString('a')[0]).toBe(open().layout('a').glyphs[0])
+})
