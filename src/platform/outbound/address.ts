@@ -1,6 +1,6 @@
-// Checks that a URL leads to the public internet: webhooks and integrations must not reach the service's own network (resources
-// brief 6.4, 7.4; SSRF). Public names that resolve to private addresses are not detected; the edge network has no private
-// addresses.
+// Calls to other servers: their time limit, and a check that a URL leads to the public internet. Webhooks and integrations must not
+// reach the service's own network (resources brief 6.4, 7.4; SSRF). Public names that resolve to private addresses are not detected;
+// the edge network has no private addresses.
 
 type Block = { first: number; last: number }
 
@@ -94,4 +94,22 @@ export function addressProblem(address: string, local: boolean): string | undefi
   if (url.username !== '' || url.password !== '') return 'must not have a user name or password'
   if (reach === 'public' || (reach === 'loopback' && local)) return undefined
   return `must be an address on the public internet, which '${url.hostname}' is not`
+}
+
+/**
+ * Makes a call and aborts its signal with a `TimeoutError` after `timeoutMs`. Read the body of the response within `call` too.
+ * Unlike `AbortSignal.timeout`, leaves no timer behind, which would keep a Durable Object in memory until it expires.
+ */
+export async function callWithin<Result>(
+  timeoutMs: number,
+  call: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController()
+  const late = new DOMException(`There was no response within ${timeoutMs} ms.`, 'TimeoutError')
+  const timer = setTimeout(() => controller.abort(late), timeoutMs)
+  try {
+    return await call(controller.signal)
+  } finally {
+    clearTimeout(timer)
+  }
 }

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { addressProblem } from '../../../src/platform/outbound/address.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { addressProblem, callWithin } from '../../../src/platform/outbound/address.ts'
 
 const PUBLIC = [
   'https://hooks.example.com/path?x=1',
@@ -125,3 +125,24 @@ it.each(['\n', '\r', '\t', '\0', ' ', '\x7f', '%0a', '%0D', '%00', '%250a', '%7F
       expect(addressProblem(url, true)).toBe('must have no spaces or control characters')
   },
 )
+
+describe('a call with a time limit', () => {
+  it('is aborted with a TimeoutError when the time is over', async () => {
+    const hanging = callWithin(
+      20,
+      signal => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    )
+    await expect(hanging).rejects.toMatchObject({ name: 'TimeoutError' })
+  })
+
+  it('leaves no timer behind, whether it succeeds or fails', async () => {
+    vi.useFakeTimers()
+    try {
+      expect(await callWithin(15_000, async signal => signal.aborted)).toBe(false)
+      await expect(callWithin(15_000, () => Promise.reject(new Error('refused')))).rejects.toThrow('refused')
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})

@@ -3,7 +3,7 @@
 import { Refusal } from '../../../kernel/errors.ts'
 import { now, retryAfterMs } from '../../../kernel/time.ts'
 import { pieces } from '../../../platform/http/body/bytes.ts'
-import { addressProblem, mayCallLocalHost } from '../../../platform/outbound/address.ts'
+import { addressProblem, callWithin, mayCallLocalHost } from '../../../platform/outbound/address.ts'
 import { signatureHeaders } from '../../../platform/outbound/signature.ts'
 import type { Connection } from '../integration.ts'
 
@@ -91,7 +91,15 @@ async function post(
 ): Promise<Ending> {
   // Checked when the integration was stored, and again here: the service's environment decides which addresses are allowed.
   if (addressProblem(connection.url, mayCallLocalHost(env))) return { kind: 'addressRefused' }
-  const signal = AbortSignal.timeout(Math.max(1, timeoutMs))
+  return await callWithin(Math.max(1, timeoutMs), signal => postOnce(connection, key, body, signal))
+}
+
+async function postOnce(
+  connection: Connection,
+  key: string,
+  body: string,
+  signal: AbortSignal,
+): Promise<Ending> {
   const endingOfError = (problem: unknown, otherwise: 'unreachable' | 'cutOff'): Ending => ({
     kind: problem instanceof Error && problem.name === 'TimeoutError' ? 'timeout' : otherwise,
   })

@@ -1,5 +1,7 @@
 // Runs tenant code under QuickJS in the plugin runner, a separate process next to the service that can stop code that hangs.
+
 import { Refusal } from '../../../kernel/errors.ts'
+import { callWithin } from '../../../platform/outbound/address.ts'
 import { ANSWER_MS, LONGEST_CALL_MS, LONGEST_SENT_CALL, LONGEST_SENT_PROGRAM } from './limits.ts'
 import { type CallOutcome, failed, type PluginProgram, type PluginRunner, readOutcome } from './runner.ts'
 import { HEADERS, PATHS, PROGRAM_UNKNOWN, runnerSecret } from './runner-protocol.ts'
@@ -31,24 +33,25 @@ export const processRunner = (
         limit: true,
       })
     // One limit for all attempts together. The runner itself stops a call in time.
-    const signal = AbortSignal.timeout(mostMs + ANSWER_MS)
-    const request = {
-      method: 'POST',
-      headers: { ...headersOf(place, program), [HEADERS.most]: `${mostMs}` },
-      body,
-    }
-    for (let sendings = 0; ; sendings += 1) {
-      const response = await fetchFromRunner(
-        () => send(place.address + PATHS.calls, { ...request, signal }),
-        signal,
-      )
-      if (response.status !== PROGRAM_UNKNOWN) return outcomeOf(response)
-      await response.body?.cancel()
-      if (sendings === MOST_SENDINGS)
-        throw new Refusal('unavailable', 'The plugin runner is busy; try again.', {}, 1)
-      const problem = await sendProgram(place, program, send, signal)
-      if (problem !== undefined) return failed({ reason: problem, limit: true })
-    }
+    return await callWithin(mostMs + ANSWER_MS, async signal => {
+      const request = {
+        method: 'POST',
+        headers: { ...headersOf(place, program), [HEADERS.most]: `${mostMs}` },
+        body,
+      }
+      for (let sendings = 0; ; sendings += 1) {
+        const response = await fetchFromRunner(
+          () => send(place.address + PATHS.calls, { ...request, signal }),
+          signal,
+        )
+        if (response.status !== PROGRAM_UNKNOWN) return outcomeOf(response)
+        await response.body?.cancel()
+        if (sendings === MOST_SENDINGS)
+          throw new Refusal('unavailable', 'The plugin runner is busy; try again.', {}, 1)
+        const problem = await sendProgram(place, program, send, signal)
+        if (problem !== undefined) return failed({ reason: problem, limit: true })
+      }
+    })
   },
 })
 

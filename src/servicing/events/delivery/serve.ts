@@ -10,7 +10,7 @@ import type {
   WebhookFailureHandling,
 } from '../../../platform/events/tables.ts'
 import type { ShardPlace } from '../../../platform/events/timers.ts'
-import { addressProblem, mayCallLocalHost } from '../../../platform/outbound/address.ts'
+import { addressProblem, callWithin, mayCallLocalHost } from '../../../platform/outbound/address.ts'
 import { secretsOf, withoutSecrets } from '../../../platform/outbound/masking.ts'
 import { signatureHeaders } from '../../../platform/outbound/signature.ts'
 import { type Resolved, resolveHeaders } from '../../../reference/secrets/sending.ts'
@@ -256,18 +256,20 @@ async function postOnce(
   if (addressProblem(endpoint.url, mayCallLocalHost(env))) return { outcome: { kind: 'addressRefused' } }
   if ('problem' in headers) return { outcome: { kind: 'secretMissing' } }
   try {
-    const response = await fetch(endpoint.url, {
-      method: 'POST',
-      headers: headersOf(endpoint, headers.headers, id, now(), body),
-      body,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
+    return await callWithin(timeoutMs, async signal => {
+      const response = await fetch(endpoint.url, {
+        method: 'POST',
+        headers: headersOf(endpoint, headers.headers, id, now(), body),
+        body,
+        redirect: 'manual',
+        signal,
+      })
+      const askedMs = retryAfterMs(response.headers.get('retry-after'), now())
+      return {
+        outcome: { kind: 'answered', status: response.status, retryAfterMs: askedMs },
+        excerpt: await excerptOf(response),
+      }
     })
-    const askedMs = retryAfterMs(response.headers.get('retry-after'), now())
-    return {
-      outcome: { kind: 'answered', status: response.status, retryAfterMs: askedMs },
-      excerpt: await excerptOf(response),
-    }
   } catch (problem) {
     const timedOut = problem instanceof Error && problem.name === 'TimeoutError'
     return { outcome: { kind: timedOut ? 'timeout' : 'unreachable' } }
