@@ -22,6 +22,24 @@ export const PATCHES = [
     text: '"main": "./dist/src/index.js",\n  "types"',
     instead: '"main": "./dist/src/index.js",\n  "type": "commonjs",\n  "types"',
   },
+  // When the search of the reference page is first opened, the library reads the schemas of each operation for its index. It read
+  // them through four proxies that watch the document for changes, and the page did not react for 6 s. The document never
+  // changes, so a single proxy, which only follows references, is enough.
+  {
+    file: '@scalar/api-reference/dist/browser/standalone.esm.js',
+    text: '_n as D,bn as ft,',
+    instead: '_n as D,un as followed,on as unwatched,bn as ft,',
+  },
+  {
+    file: '@scalar/api-reference/dist/browser/standalone.esm.js',
+    text: 'function fC(e,n){let r=[],',
+    instead: 'function fC(watched,n){let e=watched&&followed(unwatched(watched)),r=[],',
+  },
+  {
+    file: '@scalar/api-reference/dist/browser/standalone.esm.js',
+    text: 'c(e?.[`x-scalar-navigation`]?.children??[]),r}function pC(',
+    instead: 'c(watched?.[`x-scalar-navigation`]?.children??[]),r}function pC(',
+  },
   // Messages in fifty languages and the reader of JSON Schema were 50 of the 1,074 KiB of the Worker, because a bundler never
   // leaves out what is exported by name. The service has its own messages.
   ...['classic/external.js', 'core/index.js'].map(file => ({

@@ -23,9 +23,12 @@ describe.skipIf(!BROWSER)('The reference at /docs', () => {
     await service?.remove()
   })
 
-  /** Opens one page for all tests, because rendering it takes the browser long. */
+  /**
+   * Opens one page for all tests, because rendering it takes the browser long. It has the size of the screenshot: after a change of
+   * the size, the browser would compute the styles of all elements again.
+   */
   async function openPage(): Promise<Page> {
-    const { page: opened, faults: thrown } = await browser.open()
+    const { page: opened, faults: thrown } = await browser.open({ viewport: { width: 1180, height: 760 } })
     faults.push(thrown)
     opened.on('console', message => {
       if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text())
@@ -82,7 +85,6 @@ describe.skipIf(!BROWSER)('The reference at /docs', () => {
 
   test('has a screenshot of 15 kB to 200 KiB', async () => {
     await show('policies/postPolicy')
-    await page.setViewportSize({ width: 1180, height: 760 })
     const picture = await page.screenshot()
     if (process.env.BINDERY_SCREENSHOTS) writeFileSync('docs/reference.png', picture)
     expect(picture.length).toBeGreaterThan(15_000)
