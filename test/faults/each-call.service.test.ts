@@ -6,13 +6,14 @@ import { beforeAll, expect, it, vi } from 'vitest'
 import { noCalls } from '../../src/platform/calls.ts'
 import { EVERY_EVENT } from '../../src/platform/events/rows.ts'
 import { webhookObject } from '../../src/platform/objects.ts'
-import { forgetTenants, readTenant, shardName, type Tenant } from '../../src/platform/tenancy.ts'
+import { forgetTenants, readTenant, shardName, type Tenant, tenantNow } from '../../src/platform/tenancy.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { dispatchDue } from '../../src/servicing/events/dispatch.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 import { openReceiver } from '../support/receiver.ts'
+import { size } from '../support/sizes.ts'
 import { elapse } from './injection.ts'
 
 const DAY_MS = 86_400_000
@@ -48,31 +49,49 @@ async function whileFailing<Result>(
   }
 }
 
-/** Calls `run` for every fault at every call, until an operation ends before the call that was to fail. */
+/**
+ * Calls `run` for every fault at every call, until an operation ends before the call that was to fail. `run` returns the number of
+ * calls.
+ */
 async function atEachCall(
   run: (when: { first: number; failing: number; fault: Fault }) => Promise<number>,
+  { faults = FAULTS, most = 2 }: { faults?: readonly Fault[]; most?: number } = {},
 ): Promise<void> {
-  for (const failing of [1, 2])
-    for (const fault of FAULTS)
-      for (let first = 0, batches = 1; first < batches; first += 1)
-        batches = await run({ first, failing, fault })
+  for (let failing = 1; failing <= most; failing += 1)
+    // A failure may end the operation, so it has more calls than that run.
+    for (const fault of faults)
+      for (let first = 0; (await run({ first, failing, fault })) > first; first += 1);
 }
 
 let motor: Motor
 let tenant: Tenant
+/** Has the same policies, and no call of its own fails. */
+let twin: Motor
+let twinTenant: Tenant
+
+const tenantOf = async ({ tenantLocator }: Motor): Promise<Tenant> =>
+  (await readTenant(env, { locator: tenantLocator }, noCalls()))!
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 2 })
+  await prepareDatabases({ tenants: 3 })
   motor = await motorTenant('each')
-  tenant = (await readTenant(env, { locator: motor.tenantLocator }, noCalls()))!
+  twin = await motorTenant('twin')
+  tenant = await tenantOf(motor)
+  twinTenant = await tenantOf(twin)
   vi.spyOn(console, 'error').mockImplementation(() => {})
   vi.spyOn(console, 'warn').mockImplementation(() => {})
 })
 
-const client = (): D1Database => boundDatabase(tenant.shards[0]!)
+/** Makes the service, and this module's copy of its code, read tenants again. */
+function forgetEverywhere(): void {
+  globalThis.forgetTenants?.()
+  forgetTenants()
+}
 
-const eventsOf = async (policy: string): Promise<string[]> => {
-  const { results } = await client()
+const client = (of = tenant): D1Database => boundDatabase(of.shards[0]!)
+
+const eventsOf = async (policy: string, of: Tenant): Promise<string[]> => {
+  const { results } = await client(of)
     .prepare(`select type from ${EVERY_EVENT} where policy_locator = ? order by sequence`)
     .bind(Number(policy))
     .all<{ type: string }>()
@@ -80,9 +99,10 @@ const eventsOf = async (policy: string): Promise<string[]> => {
 }
 
 /** What an operation leaves of a policy, without locators and times. */
-async function outcomeOf(locator: string) {
-  const { body } = await motor.get(`/policy/${locator}`)
-  const row = await client()
+async function outcomeOf(locator: string, of = motor) {
+  const { body } = await of.get(`/policy/${locator}`)
+  const its = of === motor ? tenant : twinTenant
+  const row = await client(its)
     .prepare(
       `select p.version, (select count(*) from "write" where subject like ?1 || '%') as writes,
         (select count(*) from timer where subject = ?1) as timers,
@@ -93,7 +113,7 @@ async function outcomeOf(locator: string) {
     .first<{ version: number; writes: number; timers: number; posted: number }>()
   return {
     ...row!,
-    events: await eventsOf(locator),
+    events: await eventsOf(locator, its),
     modifications: body.modifications.map(({ name, number }) => [name, number]),
     invoices: body.invoices
       .map(({ invoiceType, totalDue, settlementStatus, payments }) =>
@@ -104,17 +124,13 @@ async function outcomeOf(locator: string) {
   }
 }
 
-const draft = async (): Promise<PolicyResponse> =>
-  (
-    await motor.createPolicy({
-      policyStartTimestamp: undefined,
-      policyEndTimestamp: undefined,
-      paymentScheduleName: 'monthly',
-    })
-  ).body
+const FROM_TODAY = { policyStartTimestamp: undefined, policyEndTimestamp: undefined }
 
-const issued = async (): Promise<PolicyResponse> =>
-  (await motor.post(`/policy/${(await draft()).locator}/issue`)).body
+const draft = async (of = motor, times: object = FROM_TODAY): Promise<PolicyResponse> =>
+  (await of.createPolicy({ ...times, paymentScheduleName: 'monthly' })).body
+
+const issued = async (of = motor, times: object = FROM_TODAY): Promise<PolicyResponse> =>
+  (await of.post(`/policy/${(await draft(of, times)).locator}/issue`)).body
 
 type Operation = {
   prepare(): Promise<{ locator: string; method: 'POST' | 'PATCH'; path: string; body?: object }>
@@ -166,7 +182,7 @@ it.each(Object.entries(OPERATIONS))('%s', async (name, { prepare }) => {
     runs += 1
     const sent = await prepare()
     const key = crypto.randomUUID()
-    forgetTenants()
+    forgetEverywhere()
     const { result, batches } = await whileFailing(when, () => send(sent, key))
     const label = `${name} ${JSON.stringify(when)} ${result.status} ${JSON.stringify(result.body).slice(0, 200)}`
     expect([200, 503], label).toContain(result.status)
@@ -182,6 +198,48 @@ it.each(Object.entries(OPERATIONS))('%s', async (name, { prepare }) => {
   })
   expect(runs).toBeGreaterThanOrEqual(FAULTS.length * 2)
 })
+
+const SETTLE_MS = 61_000
+
+/** Moves the clocks of both tenants without any alarm. */
+async function sleep(ms: number): Promise<void> {
+  await env.CONTROL.prepare('update tenant set clock_offset_ms = clock_offset_ms + ? where locator in (?, ?)')
+    .bind(ms, tenant.locator, twinTenant.locator)
+    .run()
+  forgetEverywhere()
+}
+
+/** Looks until nothing is due, and again when the leases of interrupted timers have ended. */
+async function wake(): Promise<void> {
+  for (let quiet = 0; quiet < 2; ) {
+    const next = [
+      await dispatchDue(env, shardName(tenant, 0)),
+      await dispatchDue(env, shardName(twinTenant, 0)),
+    ]
+    if (next.some(at => at !== undefined && at <= Date.now())) continue
+    quiet += 1
+    await sleep(SETTLE_MS)
+  }
+}
+
+it('a tick that invoices, starts a grace period and lapses the policy', async () => {
+  const some = size({ faults: ['before', 'after'] as const, most: 1 }, {})
+  await atEachCall(async when => {
+    const start = tenantNow(await tenantOf(motor))
+    const times = { policyStartTimestamp: start, policyEndTimestamp: start + 62 * DAY_MS }
+    const { locator } = await issued(motor, times)
+    const undisturbed = await issued(twin, times)
+    await sleep(40 * DAY_MS)
+    const { batches } = await whileFailing(when, () =>
+      dispatchDue(env, shardName(tenant, 0)).catch(() => undefined),
+    )
+    await wake()
+    const expected = await outcomeOf(undisturbed.locator, twin)
+    expect(expected.events).toEqual(expect.arrayContaining(['policy.gracePeriod', 'policy.cancel']))
+    expect(await outcomeOf(locator), JSON.stringify(when)).toEqual(expected)
+    return batches
+  }, some)
+}, 240_000)
 
 it('a delivery of a webhook', async () => {
   const receiver = await openReceiver({ status: 200 })
@@ -203,10 +261,15 @@ it('a delivery of a webhook', async () => {
     (await client()
       .prepare(`select count(*) as n from delivery where state in ('pending', 'waiting')`)
       .first('n'))!
+  // Without a hint, nothing delivers until the dispatcher looks.
+  const queue = Object.getPrototypeOf(env.ANNOUNCEMENTS) as Queue
+  const hints = [vi.spyOn(queue, 'send'), vi.spyOn(queue, 'sendBatch')]
+  for (const hint of hints) hint.mockImplementation(async () => undefined as never)
   await atEachCall(async when => {
-    await whileFailing({ ...when, first: 1_000 }, async () => await draft())
-    forgetTenants()
+    await draft()
+    forgetEverywhere()
     const { batches } = await whileFailing(when, async () => {
+      await dispatchDue(env, shardName(tenant, 0)).catch(() => {})
       await runDurableObjectAlarm(object).catch(() => {})
     })
     for (let tries = 0; tries < 10 && (await waiting()) !== 0; tries += 1) {
@@ -219,6 +282,7 @@ it('a delivery of a webhook', async () => {
     expect(await waiting(), JSON.stringify(when)).toBe(0)
     return batches
   })
+  for (const hint of hints) hint.mockRestore()
   const created = await client()
     .prepare(`select count(*) as n from delivery where webhook_locator = ? and state = 'sent'`)
     .bind(webhook)

@@ -164,6 +164,29 @@ describe('after an outage', () => {
     expect(times[0]).toBe(Number(seen.originalContractStartTimestamp))
   })
 
+  it('a timer that fails is repeated before the others of its subject, which wait for it only once', async () => {
+    const motor = await motorTenant('failing')
+    const client = boundDatabase((await tenantOf(motor)).shards[0]!)
+    await client.exec(
+      `insert into timer (locator, due_at, kind, subject, payload) values ('a', 1, 'of.tomorrow', 's', '{}'), ('b', 2, 'quickQuote.expiry', 's', '{}'), ('c', 3, 'quickQuote.expiry', 'other', '{}')`,
+    )
+    const left = async () => {
+      await wake(motor)
+      const { results } = await client
+        .prepare(`select locator from timer where subject in ('s', 'other') order by 1`)
+        .all<{ locator: string }>()
+      return results.map(({ locator }) => locator)
+    }
+    expect(await left()).toEqual(['a', 'b'])
+    // Set while the others are leased, and due before them.
+    await client.exec(
+      `insert into timer (locator, due_at, kind, subject, payload) values ('d', 0, 'quickQuote.expiry', 's', '{}')`,
+    )
+    expect(await left()).toEqual(['a', 'b', 'd'])
+    await sleep(motor, 1)
+    expect(await left()).toEqual(['a'])
+  })
+
   it('a run sends fewer than 1,000 statements, and later runs do the rest', async () => {
     const motor = await motorTenant('many', motorWithoutPapers())
     const tenant = await tenantOf(motor)

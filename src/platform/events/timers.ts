@@ -1,6 +1,6 @@
 // Timers: rows with a due time in the time of the tenant. The dispatcher calls the owner of each due timer's kind. So does moving
 // the tenant's clock (tenants/clock.ts).
-import { and, asc, desc, eq, gt, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, gt, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { derivedUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
@@ -52,7 +52,7 @@ export const TIMER_LEASE_MS = 60_000
 /** Fires a bounded number of due timers. The caller must check whether more are due. */
 export async function fireDue(place: ShardPlace): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const { claimed, givenBack } = await fireClaim(place)
+    const { claimed, givenBack } = await fireClaim(place, round === 0)
     if (claimed < MOST_CLAIMED && givenBack === 0) return
     // Some owners call databases from this invocation and not from their own object.
     if (!hasRoomForMore(place.calls)) return
@@ -69,14 +69,19 @@ type FiredClaim = {
   readonly later: readonly string[]
 }
 
-/** Fires at most 50 timers that are due by the tenant's clock, the longest-waiting first. */
-export async function fireClaim(place: ShardPlace): Promise<FiredClaim> {
+/**
+ * Fires at most 50 timers that are due by the tenant's clock, the longest-waiting first. Only the first of several claims restores
+ * the due times of interrupted timers.
+ */
+export async function fireClaim(place: ShardPlace, isFirst = true): Promise<FiredClaim> {
   const database = shardDatabase(place.env, place.tenant, place.shard, place.calls)
   const at = tenantNow(place.tenant)
   const leaseUntil = (at + TIMER_LEASE_MS) as Instant
-  const due = await claimDue(database, at, leaseUntil)
+  const claimed = await claimDue(database, at, leaseUntil, isFirst)
+  const due = claimed.filter(({ isHeld }) => isHeld === 0)
   const outcomes = { done: [] as string[], failed: [] as string[], later: [] as string[] }
   const givenBack: Timer[] = []
+  const failedFirst: string[] = []
   const waiting = Map.groupBy(due, timer => timer.subject).values()
   const work = async (): Promise<void> => {
     for (const ofSubject of waiting)
@@ -87,7 +92,13 @@ export async function fireClaim(place: ShardPlace): Promise<FiredClaim> {
           givenBack.push(...ofSubject.slice(at))
           break
         }
-        outcomes[await fire(timer, place)].push(timer.locator)
+        const outcome = await fire(timer, place)
+        outcomes[outcome].push(timer.locator)
+        if (outcome === 'failed' && !(FAILED in timer.payload)) {
+          failedFirst.push(timer.locator)
+          // The others stay leased, and fire after this one.
+          break
+        }
       }
   }
   await Promise.all(Array.from({ length: MOST_AT_ONCE }, work))
@@ -95,9 +106,10 @@ export async function fireClaim(place: ShardPlace): Promise<FiredClaim> {
   const ending = [
     ...(done.length > 0 ? [removal(database, done, leaseUntil)] : []),
     ...(givenBack.length > 0 ? [returnQuery(database, givenBack, leaseUntil)] : []),
+    ...(failedFirst.length > 0 ? [noteFailure(database, failedFirst, leaseUntil)] : []),
   ]
   if (ending.length > 0) await database.batch(ending as [Query, ...Query[]])
-  return { claimed: due.length, givenBack: givenBack.length, leaseUntil, failed, later }
+  return { claimed: claimed.length, givenBack: givenBack.length, leaseUntil, failed, later }
 }
 
 /**
@@ -117,23 +129,59 @@ async function isPreceded(database: Database, { subject, dueAt, kind }: Timer): 
   return rows.length > 0
 }
 
+/** `isHeld` is 1 if the subject has leased timers, whose work may be under way or was interrupted. */
+type ClaimedTimer = Timer & { readonly isHeld: number }
+
 /**
  * Claims due timers, oldest first. Of those due at the same time, a policy's end follows its reminders, and past-due invoices
  * follow the end of a grace period: an invoice that the lapse settles is no longer past due.
  */
-async function claimDue(database: Database, at: Instant, leaseUntil: Instant): Promise<Timer[]> {
+async function claimDue(
+  database: Database,
+  at: Instant,
+  leaseUntil: Instant,
+  isFirst: boolean,
+): Promise<ClaimedTimer[]> {
   const { build } = database
   const due = lte(timers.dueAt, at)
   const oldest = [asc(timers.dueAt), asc(timers.subject), desc(timers.kind), asc(timers.locator)]
-  const all = build.select().from(timers).where(due)
+  const leased = sql`from ${timers} as leased where leased.subject = timer.subject and leased.due_at > ${at}
+    and leased.due_at <= ${leaseUntil} and leased.payload ->> ${DUE} is not null
+    and coalesce(cast(leased.payload ->> ${FAILED} as integer), leased.due_at) = leased.due_at`
+  const all = build
+    .select({ ...getTableColumns(timers), isHeld: sql<number>`exists (select 1 ${leased})` })
+    .from(timers)
+    .where(due)
   const claim = sql`(subject, locator) in (select subject, locator from ${timers} where ${due}
     order by due_at, subject, kind desc, locator limit ${MOST_CLAIMED})`
-  const [claimed] = await database.batch([
+  const queries = [
     all.orderBy(...oldest).limit(MOST_CLAIMED),
-    build.update(timers).set({ dueAt: leaseUntil }).where(claim),
-  ])
-  return claimed
+    // Held timers become due together with those that hold them.
+    build.run(
+      sql`update ${timers} set due_at = coalesce((select max(leased.due_at) ${leased}), ${leaseUntil}),
+        payload = json_set(payload, ${`$.${DUE}`}, cast(due_at as text)) where ${claim}`,
+    ),
+  ] as const
+  if (!isFirst) return (await database.batch([...queries]))[0]
+  return (await database.batch([restoreQuery(database, at), ...queries]))[1]
 }
+
+// Keys that a claim adds to the payload of a timer. A lease replaces the due time, which decides the order of a subject's timers.
+/** The due time before the lease, in milliseconds. */
+const DUE = 'leasedDueAt'
+/** The end of the lease in which the timer first failed. The subject's other timers wait for one repeat: it may always fail. */
+const FAILED = 'hasFailed'
+
+/** Gives timers whose lease has ended the due time that they had before it. */
+const restoreQuery = (database: Database, at: Instant): Query =>
+  database.build.run(
+    sql`update ${timers} set due_at = payload ->> ${DUE} where due_at <= ${at} and cast(payload ->> ${DUE} as integer) < due_at`,
+  )
+
+const noteFailure = (database: Database, failed: readonly string[], leaseUntil: Instant): Query =>
+  database.build.run(
+    sql`update ${timers} set payload = json_set(payload, ${`$.${FAILED}`}, cast(due_at as text)) where due_at = ${leaseUntil} and ${among(failed)}`,
+  )
 
 /** Keeps a timer that was set again in the meantime. */
 const removal = (database: Database, done: readonly string[], leaseUntil: Instant): Query =>
