@@ -47,11 +47,11 @@ export const DAY_MS = 86_400_000
 /** The only function that reads the clock. In production the clock stands still between I/O: never measure durations with it. */
 export const now = (): Instant => Date.now() as Instant
 
-/** Whether `time` is in the last `ms` milliseconds. False for a time in the future, which shows that the clock was set back. */
-export function isWithinLast(ms: number, time: number): boolean {
-  const at = now()
-  return time <= at && at - time < ms
-}
+/**
+ * Whether `time` is in the last `ms` milliseconds before `at`, by default the present. False for a later time, which shows that the
+ * clock was set back.
+ */
+export const isWithinLast = (ms: number, time: number, at = now()): boolean => time <= at && at - time < ms
 
 /** Returns undefined unless `ms` is an integer within the range of instants. */
 export function instant(ms: number): Instant | undefined {

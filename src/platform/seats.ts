@@ -73,8 +73,8 @@ export const ROWS_A_SECOND = 30_000
 /** Longest wait. A request that would wait longer is rejected, because waiting requests take memory. */
 const LONGEST_WAIT_MS = 2_000
 
-/** By tenant: the time at which its heavy requests so far count as done. */
-const doneAt = new Memo<string, number>(1_000)
+/** By tenant: when its last heavy request was counted, and when all so far count as done. */
+const busy = new Memo<string, { readonly since: number; readonly until: number }>(1_000)
 
 export type HeavyReading = {
   /** Counts rows. A heavy request waits for earlier ones. Throws 503 when there are too many. */
@@ -88,8 +88,11 @@ export function heavyReading(tenantLocator: string): HeavyReading {
     async read(rows) {
       rowsRead += rows
       if (rowsRead < HEAVY_ROWS) return
-      const begins = Math.max(now(), doneAt.get(tenantLocator) ?? 0)
-      const waitMs = begins - now()
+      const at = now()
+      const earlier = busy.get(tenantLocator)
+      // A time after the present shows that the clock was set back.
+      const begins = earlier && earlier.since <= at ? Math.max(at, earlier.until) : at
+      const waitMs = begins - at
       if (waitMs > LONGEST_WAIT_MS)
         throw new Refusal(
           'overloaded',
@@ -97,7 +100,7 @@ export function heavyReading(tenantLocator: string): HeavyReading {
           {},
           Math.ceil(waitMs / 1_000),
         )
-      doneAt.set(tenantLocator, begins + (rowsRead / ROWS_A_SECOND) * 1_000)
+      busy.set(tenantLocator, { since: at, until: begins + (rowsRead / ROWS_A_SECOND) * 1_000 })
       rowsRead = 0
       if (waitMs > 0) await new Promise(resolve => setTimeout(resolve, waitMs))
     },

@@ -57,6 +57,18 @@ describe('The document turns of a shard', () => {
     expect(turns.begin(policy(99), false, at(TURN_MS))).toBe(true)
   })
 
+  it('are free when the clock was set back by an hour', async () => {
+    const turns = new DocumentTurns()
+    const later = 3_600_000
+    for (const nth of range(0, MADE_AT_ONCE)) turns.begin(policy(nth), true, at(later))
+    const { look, looks } = untold(policy(50))
+    expect(await turns.end(locator(1), at(later), look)).toEqual(policy(50))
+    expect(turns.isUnderWay(locator(0), at(0))).toBe(false)
+    expect(turns.begin(policy(0), true, at(0))).toBe(true)
+    expect(await turns.end(locator(0), at(10), look)).toEqual(policy(50))
+    expect(looks.count).toBe(2)
+  })
+
   it('search for unannounced policies at most once a second while hints are being withheld', async () => {
     const turns = new DocumentTurns()
     const { look, looks } = untold(policy(50), policy(51), policy(1))

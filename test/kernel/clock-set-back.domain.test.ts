@@ -3,7 +3,7 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { knownAuthToken } from '../../src/access/revocation.ts'
 import { Circuit, OPEN_MS, OPENING_FAILURES } from '../../src/extension/integrations/call/call.ts'
 import { type Instant, isWithinLast } from '../../src/kernel/time.ts'
-import { Seats } from '../../src/platform/seats.ts'
+import { heavyReading, ROWS_A_SECOND, Seats } from '../../src/platform/seats.ts'
 
 const NOON = Date.UTC(2026, 5, 1, 12)
 const HOUR_MS = 3_600_000
@@ -46,4 +46,13 @@ it('the seat of interrupted work is free', () => {
   expect(seats.take(Symbol('waiting'))).toBe(false)
   setClock(NOON)
   expect(seats.take(Symbol('waiting'))).toBe(true)
+})
+
+it('a large read waits for no earlier one', async () => {
+  vi.useFakeTimers()
+  setClock(NOON + HOUR_MS)
+  await heavyReading('set back').read(ROWS_A_SECOND)
+  setClock(NOON)
+  // Otherwise rejected, since it would wait for an hour.
+  await expect(heavyReading('set back').read(ROWS_A_SECOND)).resolves.toBeUndefined()
 })

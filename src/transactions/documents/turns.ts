@@ -2,7 +2,7 @@
 // assigned and returned without writing a row. If the memory is lost, work is at worst done twice, since each document is
 // recorded once. A try that is cut off is found by the policy's row (job-store.ts).
 import type { PolicyLocator } from '../../kernel/locators.ts'
-import type { Instant } from '../../kernel/time.ts'
+import { type Instant, isWithinLast } from '../../kernel/time.ts'
 
 /**
  * How many policies of one shard have their documents created at the same time: as many as its database can load. All tenants
@@ -30,14 +30,15 @@ const LOOK_EVERY_MS = 1_000
 const MOST_REMEMBERED = 1_000
 
 export class DocumentTurns {
+  // Times at which something began, not ended: with a clock that is set back they count as over.
   readonly #underWay = new Map<PolicyLocator, Instant>()
   /** In the order in which they are hinted at. */
   readonly #waiting = new Map<PolicyLocator, WaitingPolicy>()
-  #withoutHintsUntil = 0
-  #lookedAt = 0
+  #withoutHintsSince = Number.NEGATIVE_INFINITY
+  #lookedAt = Number.NEGATIVE_INFINITY
 
   isUnderWay(policy: PolicyLocator, at: Instant): boolean {
-    return (this.#underWay.get(policy) ?? 0) > at
+    return isWithinLast(TURN_MS, this.#underWay.get(policy) ?? Number.NEGATIVE_INFINITY, at)
   }
 
   /**
@@ -46,14 +47,15 @@ export class DocumentTurns {
    */
   begin(waiting: WaitingPolicy, mayBeMore: boolean, at: Instant): boolean {
     const { policyLocator } = waiting
-    if (mayBeMore) this.#withoutHintsUntil = at + WITHOUT_HINTS_MS
-    for (const [policy, until] of this.#underWay) if (until <= at) this.#underWay.delete(policy)
+    if (mayBeMore) this.#withoutHintsSince = at
+    for (const policy of this.#underWay.keys())
+      if (!this.isUnderWay(policy, at)) this.#underWay.delete(policy)
     if (this.#underWay.has(policyLocator) || this.#underWay.size >= MADE_AT_ONCE) {
       if (this.#waiting.size < MOST_REMEMBERED) this.#waiting.set(policyLocator, waiting)
       return false
     }
     this.#waiting.delete(policyLocator)
-    this.#underWay.set(policyLocator, (at + TURN_MS) as Instant)
+    this.#underWay.set(policyLocator, at)
     return true
   }
 
@@ -65,7 +67,8 @@ export class DocumentTurns {
   ): Promise<WaitingPolicy | undefined> {
     this.#underWay.delete(policy)
     const known = this.#next(at)
-    if (known || at >= this.#withoutHintsUntil || at < this.#lookedAt + LOOK_EVERY_MS) return known
+    const mayBeWithoutHints = isWithinLast(WITHOUT_HINTS_MS, this.#withoutHintsSince, at)
+    if (known || !mayBeWithoutHints || isWithinLast(LOOK_EVERY_MS, this.#lookedAt, at)) return known
     this.#lookedAt = at
     for (const waiting of await look())
       if (!this.#waiting.has(waiting.policyLocator)) this.#waiting.set(waiting.policyLocator, waiting)
