@@ -14,6 +14,9 @@ beforeAll(() => prepareDatabases({ tenants: 4 }))
 
 const MINUTE_MS = 60_000
 
+/** Half of it is more than the service reads before it begins to store. */
+const LARGE = 2 * 5 * 1_048_576
+
 /** A body whose second half is sent when `goOn` is called. */
 function halves(text: string) {
   const bytes = new TextEncoder().encode(text)
@@ -36,8 +39,13 @@ const filesOf = async (tenantLocator: string): Promise<string[]> =>
   (await env.FILES.list()).objects.map(({ key }) => key).filter(key => key.startsWith(tenantLocator))
 
 it.each([
-  ['a table', 'table', 'text/csv', `region,factor\n${'R1,0.86\n'.repeat(20)}`],
-  ['a migration', 'migration', 'application/json', JSON.stringify([migratedAccount('slow-1')])],
+  ['a table', 'table', 'text/csv', `region,factor\n${'R1,0.86\n'.repeat(20)}${'\n'.repeat(LARGE)}`],
+  [
+    'a migration',
+    'migration',
+    'application/json',
+    `${JSON.stringify([migratedAccount('slow-1')])}${' '.repeat(LARGE)}`,
+  ],
 ])('%s leaves no file', async (_, kind, contentType, text) => {
   const { token, tenantLocator, tenantName, signIn } = await motorTenant(`slow${kind}`)
   const path =
