@@ -26,6 +26,7 @@ import { planRemoval, planUpload } from '../documents/kinds.ts'
 import type { UploadOwner } from '../documents/upload.ts'
 import { defineKind, type Response, showNothing } from '../mechanism/kind.ts'
 import { planWithProration } from '../mechanism/prorating.ts'
+import { withOffsets } from '../payments/settling.ts'
 import type { ReinstatementAmountDueResponse } from './contract.ts'
 import {
   cancelEffectiveProblem,
@@ -51,7 +52,6 @@ import {
   planPeriodEnd,
   prepareReinstatement,
 } from './reinstatements.ts'
-import { withOffsets } from './settling.ts'
 import { assertLapseReinstatementAllows, reinstatementInvoice } from './transitions.ts'
 
 export type LapseOperation =

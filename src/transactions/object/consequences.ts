@@ -13,8 +13,8 @@ import { coverEnds } from '../cancellations/cover-end.ts'
 import { type MovedSchedule, movedSchedules, scheduleTimers } from '../custom-events/plan.ts'
 import { withDocuments, withPostIssuance } from '../documents/document-plan.ts'
 import { pastDueTimers } from '../lapses/grace-periods.ts'
-import { withGraceEnds } from '../lapses/settling.ts'
 import { withCredit } from '../payments/credit.ts'
+import { withGraceEnds } from '../payments/settling.ts'
 
 export type Consequences = {
   /** The policy to record. */

@@ -21,7 +21,7 @@ import { type Invoice, isOutstanding, type Payment, paymentState } from '../../p
 import type { Loaded, NeededCredit } from '../../policy/surroundings.ts'
 import { combineSteps, type Planned } from '../../policy/transitions.ts'
 import type { Attempt } from '../../rating/rate.ts'
-import { pay, withOffsets } from '../lapses/settling.ts'
+import { pay, withOffsets } from './settling.ts'
 
 /** Returns the credit that a payment adds. Negative for a payment made from credit. */
 export function creditOf(payment: Payment): Money {

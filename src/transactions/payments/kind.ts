@@ -20,8 +20,8 @@ import { assertInvoiceAllows, type Invoice, paymentOf } from '../../policy/recor
 import type { Loaded } from '../../policy/surroundings.ts'
 import type { Planned } from '../../policy/transitions.ts'
 import type { Attempt } from '../../rating/rate.ts'
-import { type PaymentDecision, pay, withSettlement } from '../lapses/settling.ts'
 import { defineKind, type Response, showNothing } from '../mechanism/kind.ts'
+import { type PaymentDecision, pay, withSettlement } from './settling.ts'
 
 export type PaymentOperation =
   | { action: 'pay'; invoice: Uuid; request: PaymentCreateRequest }

@@ -12,7 +12,7 @@ import {
   paymentState,
 } from '../../../policy/records/invoice.ts'
 import { combineSteps, type Planned } from '../../../policy/transitions.ts'
-import { planPaymentConsequences } from '../../../transactions/lapses/settling.ts'
+import { planPaymentConsequences } from '../../../transactions/payments/settling.ts'
 import { invoiceInstallmentsOf, keepOpposites } from './bills.ts'
 import {
   type AccountRequest,

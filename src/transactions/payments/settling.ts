@@ -27,8 +27,8 @@ import { type Loaded, NeedsWholePolicy } from '../../policy/surroundings.ts'
 import { combineSteps, type Planned } from '../../policy/transitions.ts'
 import { hasPlugin } from '../../product/configuration.ts'
 import { type Attempt, type EffectContext, policyInfo, requestPluginAnswer } from '../../rating/rate.ts'
-import { planGraceEndMove, planSettlement } from './grace-periods.ts'
-import { digitsForIssue, planClosing, planIssue } from './reinstatements.ts'
+import { planGraceEndMove, planSettlement } from '../lapses/grace-periods.ts'
+import { digitsForIssue, planClosing, planIssue } from '../lapses/reinstatements.ts'
 
 /**
  * Returns the plan with its offsets (brief 4.5): outstanding invoices of opposite sign settle each other, earliest due first. No
