@@ -44,6 +44,8 @@ const environment = (): NodeJS.ProcessEnv => ({
   BASE_URL: `http://localhost:${port}`,
   HOME: folder,
   XDG_CONFIG_HOME: join(folder, '.config'),
+  // npx links the checkout into npm's cache, which other processes use at the same time.
+  npm_config_cache: join(folder, '.npm'),
   PATH: `${resolve('node_modules/.bin')}:${dirname(process.execPath)}:${process.env.PATH}`,
 })
 
