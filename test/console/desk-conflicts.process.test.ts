@@ -43,17 +43,7 @@ describe.skipIf(!BROWSER)('The desk after rejections', () => {
   const button = (name: string) => desk.dialog.getByRole('button', { name, exact: true })
 
   test('a conflict offers to reload in the dialog: what others changed appears, and the entries stay', async () => {
-    const { locator } = await desk.paidPolicy()
-    await desk.go(`/policy/${locator}`)
-    await desk.open('Endorse')
-    await page.getByLabel('Kind of change').selectOption('change_of_risk')
-    await page.getByLabel('Kilometres a year').fill('30000')
-    await desk.previewed()
-    await admin.call('POST', `/policies/${locator}/endorsements`, {
-      endorsementName: 'change_of_contact',
-      state: 'issued',
-      fieldValues: { contact_phone: '+49 30 7654321' },
-    })
+    const locator = await desk.overtakenEndorsement()
     await desk.press('Issue the endorsement')
     await button('Reload').click()
     await desk.dialog.getByText('This is the latest data, with your entries.').waitFor()

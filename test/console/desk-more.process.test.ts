@@ -312,17 +312,7 @@ describe.skipIf(!BROWSER)('The desk under difficult conditions', () => {
   })
 
   test('does not overwrite what others have changed meanwhile', async () => {
-    const { locator } = await desk.paidPolicy()
-    await desk.go(`/policy/${locator}`)
-    await desk.open('Endorse')
-    await page.getByLabel('Kind of change').selectOption('change_of_risk')
-    await page.getByLabel('Kilometres a year').fill('30000')
-    await desk.previewed()
-    await admin.call('POST', `/policies/${locator}/endorsements`, {
-      endorsementName: 'change_of_contact',
-      state: 'issued',
-      fieldValues: { contact_phone: '+49 30 7654321' },
-    })
+    const locator = await desk.overtakenEndorsement()
     await desk.press('Issue the endorsement')
     await page.getByRole('dialog').locator('.notice.bad').waitFor()
     expect((await desk.policyOf(locator)).modifications.map(({ name }) => name)).toEqual([

@@ -141,6 +141,40 @@ export async function startDesk() {
   const { page, faults } = await browser.open()
   const records = recordsOf(admin)
   const on = (other: Page): Steps => stepsOn(other, service.origin, service.example().hostname)
+  const steps = on(page)
+  /** A policy that has been in force for 30 days, paid upfront. */
+  const paidPolicy = async (): Promise<Policy> => {
+    const begin = Date.now() - 30 * DAY_MS
+    const { locator } = await admin.call<Locator>('POST', '/policy', {
+      ...plainRequest().policy,
+      policyholderLocator: holder,
+      policyStartTimestamp: begin,
+      policyEndTimestamp: begin + 365 * DAY_MS,
+      paymentScheduleName: 'upfront',
+    })
+    await admin.call('POST', `/policy/${locator}/issue`)
+    for (const { locator: invoice } of (await records.policyOf(locator)).invoices)
+      await admin.call('POST', `/invoice/${invoice}/pay`, { fieldValues: { method: 'card' } })
+    return await records.policyOf(locator)
+  }
+  /**
+   * Previews an endorsement of a new policy on the page, which another client endorses before it is issued. Returns the policy's
+   * locator.
+   */
+  const overtakenEndorsement = async (): Promise<string> => {
+    const { locator } = await paidPolicy()
+    await steps.go(`/policy/${locator}`)
+    await steps.open('Endorse')
+    await page.getByLabel('Kind of change').selectOption('change_of_risk')
+    await page.getByLabel('Kilometres a year').fill('30000')
+    await steps.previewed()
+    await admin.call('POST', `/policies/${locator}/endorsements`, {
+      endorsementName: 'change_of_contact',
+      state: 'issued',
+      fieldValues: { contact_phone: '+49 30 7654321' },
+    })
+    return locator
+  }
   return {
     service,
     browser,
@@ -149,22 +183,9 @@ export async function startDesk() {
     faults,
     on,
     ...records,
-    ...on(page),
-    /** A policy that has been in force for 30 days, paid upfront. */
-    async paidPolicy(): Promise<Policy> {
-      const begin = Date.now() - 30 * DAY_MS
-      const { locator } = await admin.call<Locator>('POST', '/policy', {
-        ...plainRequest().policy,
-        policyholderLocator: holder,
-        policyStartTimestamp: begin,
-        policyEndTimestamp: begin + 365 * DAY_MS,
-        paymentScheduleName: 'upfront',
-      })
-      await admin.call('POST', `/policy/${locator}/issue`)
-      for (const { locator: invoice } of (await records.policyOf(locator)).invoices)
-        await admin.call('POST', `/invoice/${invoice}/pay`, { fieldValues: { method: 'card' } })
-      return await records.policyOf(locator)
-    },
+    ...steps,
+    paidPolicy,
+    overtakenEndorsement,
     async close(): Promise<void> {
       await browser.close()
       await service.remove()
