@@ -13,7 +13,7 @@ import {
 } from './store.ts'
 
 /** Time after the sign-in in which a token can be renewed (brief 7). */
-export const RENEWABLE_MS = 12 * 60 * 60 * 1000
+const RENEWABLE_MS = 12 * 60 * 60 * 1000
 
 /** Signs in a user of the named tenant. Without a named tenant, signs in an administration account. */
 export async function authenticate(

@@ -188,7 +188,10 @@ const isWithdrawn = ({ modifications }: PolicyAggregate): boolean =>
 export function assertPolicyAllows(aggregate: PolicyAggregate, action: PolicyAction): void {
   const state = policyState(aggregate)
   const because =
-    { declined: underwritingNotesText(aggregate), unselected: ` ${SELECT_FIRST}` }[state as string] ?? ''
+    {
+      declined: underwritingNotesText(selectedQuoteIfAny(aggregate)?.underwriting?.notes),
+      unselected: ` ${SELECT_FIRST}`,
+    }[state as string] ?? ''
   assertAllowed<PolicyAction, PolicyState>(
     POLICY_TRANSITIONS,
     `Policy ${aggregate.policy.locator}`,
@@ -198,10 +201,9 @@ export function assertPolicyAllows(aggregate: PolicyAggregate, action: PolicyAct
   )
 }
 
-function underwritingNotesText(aggregate: PolicyAggregate): string {
-  const notes = selectedQuoteIfAny(aggregate)?.underwriting?.notes ?? []
-  return notes.length > 0 ? ` Underwriting notes: ${asSentences(notes)}` : ''
-}
+/** Returns the end of a message about a declined quote. Empty without notes. */
+export const underwritingNotesText = (notes: readonly string[] = []): string =>
+  notes.length > 0 ? ` Underwriting notes: ${asSentences(notes)}` : ''
 
 /**
  * Requires a time within the contract, named `name` in the message. Throws 409 for a time after a cancellation that ends the

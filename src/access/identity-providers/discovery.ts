@@ -7,7 +7,7 @@ import { isJsonObject, tryParseJson } from '../../kernel/json.ts'
 import { Memo } from '../../kernel/maps.ts'
 import { type Instant, isWithinLast, now } from '../../kernel/time.ts'
 import { concatBytes, pieces, utf8Text } from '../../platform/http/body/bytes.ts'
-import { addressProblem, mayCallLocalHost } from '../../platform/outbound/address.ts'
+import { addressProblem, callWithin, mayCallLocalHost } from '../../platform/outbound/address.ts'
 
 const CALL_TIMEOUT_MS = 10_000
 const LARGEST_ANSWER_BYTES = 262_144
@@ -170,29 +170,31 @@ export async function fetchJson(
   if (addressProblem(address, mayCallLocalHost(env)))
     throw providerFailed(`The address of the identity provider's ${what} must not be called.`)
   try {
-    const response = await fetch(address, {
-      ...request,
-      headers: { accept: 'application/json', 'user-agent': 'Bindery', ...request.headers },
-      redirect: 'manual',
-      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+    return await callWithin(CALL_TIMEOUT_MS, async signal => {
+      const response = await fetch(address, {
+        ...request,
+        headers: { accept: 'application/json', 'user-agent': 'Bindery', ...request.headers },
+        redirect: 'manual',
+        signal,
+      })
+      const { status, body } = response
+      if (status !== 200 && status !== accepts) {
+        await body?.cancel()
+        const redirects = status >= 300 && status < 400 ? '; redirects are not followed' : ''
+        throw providerFailed(`The identity provider responded with ${status} for its ${what}${redirects}.`)
+      }
+      const parts: Uint8Array<ArrayBuffer>[] = []
+      try {
+        if (body) for await (const piece of pieces(body, LARGEST_ANSWER_BYTES)) parts.push(piece)
+      } catch (problem) {
+        if (!(problem instanceof Refusal)) throw problem
+        await body?.cancel()
+        throw providerFailed(`The identity provider's ${what} is larger than ${LARGEST_ANSWER_BYTES} bytes.`)
+      }
+      const value = tryParseJson(utf8Text(concatBytes(parts)) ?? '')
+      if (!isJsonObject(value)) throw providerFailed(`The identity provider's ${what} is not a JSON object.`)
+      return value
     })
-    const { status, body } = response
-    if (status !== 200 && status !== accepts) {
-      await body?.cancel()
-      const redirects = status >= 300 && status < 400 ? '; redirects are not followed' : ''
-      throw providerFailed(`The identity provider responded with ${status} for its ${what}${redirects}.`)
-    }
-    const parts: Uint8Array<ArrayBuffer>[] = []
-    try {
-      if (body) for await (const piece of pieces(body, LARGEST_ANSWER_BYTES)) parts.push(piece)
-    } catch (problem) {
-      if (!(problem instanceof Refusal)) throw problem
-      await body?.cancel()
-      throw providerFailed(`The identity provider's ${what} is larger than ${LARGEST_ANSWER_BYTES} bytes.`)
-    }
-    const value = tryParseJson(utf8Text(concatBytes(parts)) ?? '')
-    if (!isJsonObject(value)) throw providerFailed(`The identity provider's ${what} is not a JSON object.`)
-    return value
   } catch (problem) {
     if (problem instanceof Refusal) throw problem
     throw providerFailed(

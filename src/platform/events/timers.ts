@@ -170,7 +170,7 @@ async function claimDue(
 /** The due time before the lease, in milliseconds. */
 const DUE = 'leasedDueAt'
 /** The end of the lease in which the timer first failed. The subject's other timers wait for one repeat: it may always fail. */
-const FAILED = 'hasFailed'
+const FAILED = 'failedLease'
 
 /** Gives timers whose lease has ended the due time that they had before it. */
 const restoreQuery = (database: Database, at: Instant): Query =>

@@ -3,7 +3,6 @@ import { planNewBusiness } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
 import { wrongState } from '../../kernel/errors.ts'
 import type { DisplayId, QuoteLocator } from '../../kernel/locators.ts'
-import { asSentences } from '../../kernel/text.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import { invoicesOf } from '../../policy/bills/amounts-due.ts'
@@ -21,7 +20,7 @@ import {
 } from '../../policy/records/aggregate.ts'
 import type { DraftChanges, UnderwritingResult } from '../../policy/records/transactions.ts'
 import { paymentSchedule, validSpan } from '../../policy/surroundings.ts'
-import { type Planned, quoteEvent } from '../../policy/transitions.ts'
+import { type Planned, quoteEvent, underwritingNotesText } from '../../policy/transitions.ts'
 import { hasPlugin } from '../../product/configuration.ts'
 import { priceQuote, type Referral, underwriteQuote } from '../../rating/rate.ts'
 import type { RatingContext } from '../../rating/rater.ts'
@@ -69,9 +68,7 @@ export const QUOTE_TRANSITIONS: TransitionTable<QuoteAction, QuoteState> = {
 
 /** Rejects with 409 an action that the quote's state does not allow. The message for a declined quote has underwriting's notes. */
 function assertQuoteAllows(quote: Quote, action: QuoteAction): void {
-  const notes = quote.underwriting?.notes ?? []
-  const because =
-    quote.state === 'declined' && notes.length > 0 ? ` Underwriting notes: ${asSentences(notes)}` : ''
+  const because = quote.state === 'declined' ? underwritingNotesText(quote.underwriting?.notes) : ''
   assertAllowed(QUOTE_TRANSITIONS, `Quote ${quote.locator}`, quote.state, action, because)
 }
 
